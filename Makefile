@@ -1,0 +1,40 @@
+# Aliases for what is done often. `make demo` and `make test` need git and Go, nothing else.
+
+GO      ?= go
+VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+LDFLAGS  = -X kb/vault.Version=$(VERSION)
+BIN     ?= bin/kb
+
+.PHONY: build demo test race check golden fuzz bench lint cross
+build: ## the program
+	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $(BIN) ./cmd/kb
+
+demo: build ## the main job, on this repository's own manual
+	@KB=$(BIN) sh docs/demo.sh
+
+test: ## what every change must pass
+	$(GO) test ./...
+
+lint: ## formatting, vet, staticcheck
+	@test -z "$$(gofmt -l $$(git ls-files '*.go'))" || { gofmt -l $$(git ls-files '*.go'); echo 'gofmt -w these files'; exit 1; }
+	$(GO) vet ./...
+	$(GO) run honnef.co/go/tools/cmd/staticcheck@v0.8.2 ./...
+
+cross: ## the default build on every platform
+	for p in linux/arm64 darwin/arm64 windows/amd64; do CGO_ENABLED=0 GOOS=$${p%/*} GOARCH=$${p#*/} $(GO) build -o /dev/null ./... || exit 1; done
+
+race: ## the tests under the race detector
+	$(GO) test -race ./...
+
+check: lint test race cross ## everything before a release
+
+golden: ## rewrite the golden files; read the diff
+	$(GO) test ./cmd/kb ./mcp ./vault -update
+
+FUZZTIME ?= 20s
+fuzz: ## every fuzz target for a while
+	@for p in $$($(GO) list ./...); do for f in $$($(GO) test -list '^Fuzz' $$p | grep '^Fuzz'); do \
+		$(GO) test -run '^$$' -fuzz "^$$f$$" -fuzztime $(FUZZTIME) $$p || exit 1; done; done
+
+bench: build ## against SQLite FTS5, ripgrep and git grep; see docs/benchmarks.md
+	$(GO) run ./bench -kb $(BIN)
