@@ -1,0 +1,62 @@
+package note
+
+import (
+	"bytes"
+
+	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/parser"
+)
+
+// facts is what the parsers record while they read one text.
+type facts struct {
+	src         []byte
+	links       []linkFact
+	tags        []tagFact
+	blocks      []blockFact
+	skip        []Span
+	brackets    brackets
+	footnotes   int
+	references  int // 0 not counted, 1 none, 2 some
+	lastComment int // offset of the last "%%" of the text, -1 for none
+}
+
+type linkFact struct {
+	Link
+	node ast.Node // whose content is the text, nil when Text is set
+	bare bool     // an URL without brackets
+}
+
+type tagFact struct {
+	name   string
+	offset int
+}
+
+type blockFact struct {
+	id     string
+	offset int
+	parent ast.Node
+	alone  bool // nothing else in the paragraph
+}
+
+var factsKey = parser.NewContextKey()
+
+func newFacts(src []byte) *facts {
+	return &facts{src: src, lastComment: lastComment(src)}
+}
+
+// factsOf returns the facts of a parse under way.
+func factsOf(pc parser.Context) *facts { return pc.Get(factsKey).(*facts) }
+
+// lastComment returns the offset of the last "%%" of src, or -1.
+func lastComment(src []byte) int {
+	for {
+		i := bytes.LastIndexByte(src, '%')
+		if i < 1 {
+			return -1
+		}
+		if src[i-1] == '%' {
+			return i - 1
+		}
+		src = src[:i]
+	}
+}
