@@ -1,0 +1,251 @@
+package gitstore
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"sort"
+	"strings"
+	"sync"
+)
+
+// packStore is the list of packs of all object directories. A list is
+// immutable; a miss replaces it when another process has repacked.
+type packStore struct {
+	objectDirs []string
+
+	mu      sync.Mutex
+	current *packList
+	closed  bool
+}
+
+// packList is one state of the pack directories.
+type packList struct {
+	packs   []*pack
+	names   []string // the index files that were listed, also those that failed
+	broken  []error  // packs that could not be read
+	partial bool     // a pack vanished while it was being opened
+	users   int      // guarded by packStore.mu; the store itself is one
+}
+
+// acquire returns the current list, which stays open until it is released.
+func (s *packStore) acquire() (*packList, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return nil, fs.ErrClosed
+	}
+	if s.current == nil {
+		s.current = openPacks(s.objectDirs)
+	}
+	s.current.users++
+	return s.current, nil
+}
+
+func (s *packStore) release(l *packList) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.drop(l)
+}
+
+// drop gives up one use of l. s.mu is held.
+func (s *packStore) drop(l *packList) {
+	if l.users--; l.users == 0 {
+		for _, p := range l.packs {
+			p.file.Close()
+		}
+	}
+}
+
+// changed reports whether there is, or now is, a list that may hold more than l.
+func (s *packStore) changed(l *packList) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed || s.current != l {
+		return true // the next acquire says which
+	}
+	same := slices.Equal(l.names, indexFiles(s.objectDirs))
+	if same && !l.partial {
+		return false
+	}
+	s.current = openPacks(s.objectDirs)
+	s.drop(l)
+	return !same || !s.current.partial // an index may have no pack for good
+}
+
+func (s *packStore) close() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.closed = true
+	if s.current != nil {
+		s.drop(s.current)
+		s.current = nil
+	}
+}
+
+// indexFiles lists the pack indexes, also of packs that are not named pack-*:
+// git maintenance writes loose-*.
+func indexFiles(objectDirs []string) []string {
+	var files []string
+	for _, dir := range objectDirs {
+		dir = filepath.Join(dir, "pack")
+		entries, err := os.ReadDir(dir)
+		if err != nil {
+			continue
+		}
+		for _, e := range entries {
+			if strings.HasSuffix(e.Name(), ".idx") {
+				files = append(files, filepath.Join(dir, e.Name()))
+			}
+		}
+	}
+	return files
+}
+
+func openPacks(objectDirs []string) *packList {
+	l := &packList{names: indexFiles(objectDirs), users: 1}
+	for _, name := range l.names {
+		p, err := openPack(name)
+		switch {
+		case err == nil:
+			l.packs = append(l.packs, p)
+		case errors.Is(err, fs.ErrNotExist):
+			l.partial = true
+		default:
+			l.broken = append(l.broken, err)
+		}
+	}
+	return l
+}
+
+// pack is an open pack with its index. It is immutable and is read with
+// ReadAt only.
+type pack struct {
+	index packIndex
+	name  string
+	file  *os.File
+	size  int64
+}
+
+func openPack(indexFile string) (*pack, error) {
+	b, err := readSmall(indexFile)
+	if err != nil {
+		return nil, err
+	}
+	p := &pack{name: strings.TrimSuffix(indexFile, ".idx") + ".pack"}
+	if p.index, err = parsePackIndex(b); err != nil {
+		return nil, fmt.Errorf("read %s: %w", indexFile, err)
+	}
+	if p.file, err = os.Open(p.name); err != nil {
+		return nil, err
+	}
+	if p.size, err = checkPackHeader(p.file); err != nil {
+		p.file.Close()
+		return nil, fmt.Errorf("read %s: %w", p.name, err)
+	}
+	return p, nil
+}
+
+func checkPackHeader(f *os.File) (size int64, err error) {
+	info, err := f.Stat()
+	if err != nil {
+		return 0, err
+	}
+	var header [12]byte
+	if _, err := f.ReadAt(header[:], 0); err != nil {
+		return 0, fmt.Errorf("%w: no pack header", ErrCorrupt)
+	}
+	version := binary.BigEndian.Uint32(header[4:])
+	if string(header[:4]) != "PACK" || version != 2 && version != 3 {
+		return 0, fmt.Errorf("%w: no pack header", ErrCorrupt)
+	}
+	return info.Size(), nil
+}
+
+// packIndex is a version 2 pack index, looked up in the bytes of the file.
+type packIndex struct {
+	n       int
+	fanout  []byte // 256 × uint32: how many names start with a byte up to this
+	names   []byte // n × 20, sorted
+	offsets []byte // n × uint32; with the top bit an index into large
+	large   []byte // uint64 each
+}
+
+func parsePackIndex(b []byte) (packIndex, error) {
+	const header, fanout, trailer = 8, 256 * 4, 40
+	if len(b) < header+fanout+trailer || string(b[:header]) != "\xfftOc\x00\x00\x00\x02" {
+		return packIndex{}, fmt.Errorf("%w: not a version 2 pack index", ErrCorrupt)
+	}
+	x := packIndex{fanout: b[header : header+fanout]}
+	var before uint32
+	for i := range 256 {
+		n := binary.BigEndian.Uint32(x.fanout[i*4:])
+		if n < before {
+			return packIndex{}, fmt.Errorf("%w: pack index is not sorted", ErrCorrupt)
+		}
+		before = n
+	}
+	x.n = int(before)
+	b = b[header+fanout : len(b)-trailer]
+	if uint64(before)*28 > uint64(len(b)) {
+		return packIndex{}, fmt.Errorf("%w: pack index is cut off", ErrCorrupt)
+	}
+	x.names = b[:x.n*20]
+	b = b[x.n*24:] // after names and checksums
+	x.offsets, x.large = b[:x.n*4], b[x.n*4:]
+	return x, nil
+}
+
+// bucket returns the range of names that start with byte b.
+func (x *packIndex) bucket(b byte) (lo, hi int) {
+	if b > 0 {
+		lo = int(binary.BigEndian.Uint32(x.fanout[int(b-1)*4:]))
+	}
+	return lo, int(binary.BigEndian.Uint32(x.fanout[int(b)*4:]))
+}
+
+func (x *packIndex) name(i int) oid { return oid(x.names[i*20:]) }
+
+// find returns the offset of id in the pack.
+func (x *packIndex) find(id oid) (int64, bool) {
+	lo, hi := x.bucket(id[0])
+	i := lo + sort.Search(hi-lo, func(i int) bool {
+		return string(x.names[(lo+i)*20:(lo+i+1)*20]) >= string(id[:])
+	})
+	if i == hi || x.name(i) != id {
+		return 0, false
+	}
+	return x.offset(i)
+}
+
+func (x *packIndex) offset(i int) (int64, bool) {
+	off := binary.BigEndian.Uint32(x.offsets[i*4:])
+	if off>>31 == 0 {
+		return int64(off), true
+	}
+	at := int64(off&^(1<<31)) * 8
+	if at+8 > int64(len(x.large)) {
+		return 0, false
+	}
+	wide := binary.BigEndian.Uint64(x.large[at:])
+	return int64(wide), wide>>63 == 0
+}
+
+// withPrefix calls fn with every name that starts with the given hexadecimal
+// digits, of which there are at least two.
+func (x *packIndex) withPrefix(digits string, fn func(oid)) {
+	var first oid
+	lowest, _ := parseOID(digits + strings.Repeat("0", 40-len(digits)))
+	copy(first[:], lowest[:])
+	lo, hi := x.bucket(first[0])
+	i := lo + sort.Search(hi-lo, func(i int) bool {
+		return string(x.names[(lo+i)*20:(lo+i+1)*20]) >= string(first[:])
+	})
+	for ; i < hi && strings.HasPrefix(x.name(i).String(), digits); i++ {
+		fn(x.name(i))
+	}
+}
