@@ -1,0 +1,107 @@
+package cas
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+
+	"github.com/fxamacker/cbor/v2"
+
+	"kb/note"
+)
+
+var (
+	noteEnc = must(cbor.CoreDetEncOptions().EncMode())
+	noteDec = must(cbor.DecOptions{
+		DefaultMapType: reflect.TypeFor[map[string]any](),
+		IntDec:         cbor.IntDecConvertSigned,
+		UTF8:           cbor.UTF8DecodeInvalid,
+		// What is decoded was encoded here and passed its checksum: the limits
+		// that guard against hostile input would only lose long notes.
+		MaxArrayElements: 1 << 30,
+		MaxMapPairs:      1 << 30,
+		MaxNestedLevels:  65535,
+	}.DecMode())
+)
+
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
+}
+
+// Note returns what the blob id says under recipe r, and whether the store
+// knows it.
+func (s *Store) Note(r RecipeID, id note.ID) (*note.Note, bool, error) {
+	key := Notes.Key(r, id[:])
+	b, ok, err := s.Get(key)
+	if err != nil || !ok {
+		return nil, false, err
+	}
+	n := s.decodeNote(key, b)
+	return n, n != nil, nil
+}
+
+// decodeNote returns nil, and reports it, for bytes that are no note.
+func (s *Store) decodeNote(key Key, b []byte) *note.Note {
+	n := new(note.Note)
+	if err := noteDec.Unmarshal(b, n); err != nil {
+		s.event("bad_value", "fact %s: %v", key, err)
+		return nil
+	}
+	return n
+}
+
+// PutNotes stores notes under recipe r in one durable batch.
+func (s *Store) PutNotes(r RecipeID, notes map[note.ID]*note.Note) error {
+	facts := make([]Fact, 0, len(notes))
+	// sorted, because Badger writes a batch faster in the order of its keys
+	for _, id := range slices.SortedFunc(maps.Keys(notes), compareIDs) {
+		b, err := noteEnc.Marshal(notes[id])
+		if err != nil {
+			return fmt.Errorf("encode note %s: %w", id, err)
+		}
+		facts = append(facts, Fact{Notes.Key(r, id[:]), b})
+	}
+	return s.Put(facts...)
+}
+
+// MissingNotes returns those of ids, each once and in their order, that have no
+// note under recipe r.
+func (s *Store) MissingNotes(r RecipeID, ids []note.ID) ([]note.ID, error) {
+	keys := make([]string, len(ids))
+	for i, id := range ids {
+		keys[i] = string(id[:])
+	}
+	keys, err := s.Missing(Notes, r, keys)
+	missing := make([]note.ID, len(keys))
+	for i, k := range keys {
+		copy(missing[i][:], k)
+	}
+	return missing, err
+}
+
+// EachNote calls fn with every note under recipe r, ordered by id, until fn fails.
+func (s *Store) EachNote(ctx context.Context, r RecipeID, fn func(note.ID, *note.Note) error) error {
+	return s.Each(ctx, Notes, r, func(id string, b []byte) error {
+		n := s.decodeNote(Key{Notes, r, id}, b)
+		if n == nil {
+			return nil
+		}
+		return fn(note.ID([]byte(id)), n)
+	})
+}
+
+// DeleteNotes removes the notes of ids under recipe r.
+func (s *Store) DeleteNotes(r RecipeID, ids ...note.ID) error {
+	keys := make([]Key, len(ids))
+	for i, id := range ids {
+		keys[i] = Notes.Key(r, id[:])
+	}
+	return s.Delete(keys...)
+}
+
+func compareIDs(a, b note.ID) int { return slices.Compare(a[:], b[:]) }
