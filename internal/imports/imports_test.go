@@ -1,0 +1,85 @@
+// Package imports is a test: it fails when a package imports what the
+// architecture does not let it.
+package imports
+
+import (
+	"encoding/json"
+	"io"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// ours lists, for each package, the packages of ours that it may import.
+var ours = map[string][]string{
+	"kb/note":               {},
+	"kb/gitstore":           {"kb/note"},
+	"kb/cas":                {"kb/note"},
+	"kb/index":              {"kb/note", "kb/cas"},
+	"kb/internal/owner":     {},
+	"kb/vault":              {"kb/note", "kb/gitstore", "kb/cas", "kb/index", "kb/internal/owner"},
+	"kb/mcp":                {"kb/vault"},
+	"kb/cmd/kb":             {"kb/mcp", "kb/vault"},
+	"kb/internal/vaulttest": {"kb/vault"},
+	"kb/internal/imports":   {},
+	"kb/bench":              {},
+}
+
+// doors lists, for each third-party module, the packages that may import it.
+// A module that is not listed is free to use: it is a small helper without state.
+var doors = map[string][]string{
+	"github.com/yuin/goldmark":               {"kb/note"},
+	"github.com/goccy/go-yaml":               {"kb/note", "kb/vault"}, // notes' properties; the configuration
+	"github.com/pelletier/go-toml":           {"kb/note"},
+	"github.com/go-git/":                     {"kb/gitstore"},
+	"github.com/dgraph-io/":                  {"kb/cas"},
+	"github.com/fxamacker/cbor":              {"kb/cas"},
+	"google.golang.org/protobuf":             {"kb/cas"}, // Badger's manifest
+	"github.com/blevesearch/":                {"kb/index"},
+	"github.com/RoaringBitmap/":              {"kb/index"},
+	"github.com/gofrs/flock":                 {"kb/internal/owner"},
+	"github.com/modelcontextprotocol/go-sdk": {"kb/mcp"},
+	"github.com/alecthomas/kong":             {"kb/cmd/kb"},
+	"github.com/schollz/progressbar":         {"kb/cmd/kb"},
+}
+
+type goPackage struct {
+	ImportPath string
+	Imports    []string
+}
+
+func TestImports(t *testing.T) {
+	cmd := exec.Command("go", "list", "-json=ImportPath,Imports", "kb/...")
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("go list: %v", err)
+	}
+	dec := json.NewDecoder(strings.NewReader(string(out)))
+	for {
+		var p goPackage
+		if err := dec.Decode(&p); err == io.EOF {
+			break
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		allowed, listed := ours[p.ImportPath]
+		if !listed {
+			t.Errorf("%s is not in the architecture: add it here and to ARCHITECTURE.md", p.ImportPath)
+		}
+		for _, imp := range p.Imports {
+			check(t, p.ImportPath, imp, allowed)
+		}
+	}
+}
+
+func check(t *testing.T, pkg, imp string, allowed []string) {
+	if strings.HasPrefix(imp, "kb/") && !slices.Contains(allowed, imp) {
+		t.Errorf("%s imports %s, which the architecture does not let it", pkg, imp)
+	}
+	for module, door := range doors {
+		if strings.HasPrefix(imp, module) && !slices.Contains(door, pkg) {
+			t.Errorf("%s imports %s: the door to it is %s", pkg, imp, strings.Join(door, ", "))
+		}
+	}
+}
