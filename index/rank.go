@@ -1,0 +1,280 @@
+package index
+
+import (
+	"cmp"
+	"context"
+	"math/bits"
+	"slices"
+)
+
+// found is a note that matches, before it is a hit.
+type found struct {
+	doc    int32
+	member int32 // the first that is kept
+	score  float64
+}
+
+func (v *View) searchText(ctx context.Context, q Query) (*Result, error) {
+	p, remark := v.plan(q.Text)
+	s := v.segs.scratches.Get().(*scratch)
+	s.grow(len(v.docs), len(v.parts))
+	e := &evaluation{scratch: s, v: v, ctx: ctx}
+	defer func() {
+		s.reset()
+		v.segs.scratches.Put(s)
+	}()
+	res := &Result{Note: remark}
+	if err := e.evaluate(p, res); err != nil {
+		return nil, err
+	}
+	total := p.wanted()
+	top := e.rank(p, q, total, res)
+	res.LowConfidence = e.lowConfidence(p, top)
+	top = top[min(q.Offset, len(top)):]
+	return res, e.hits(p, q, top, total, res)
+}
+
+// evaluate looks up every unit and adds up scores.
+func (e *evaluation) evaluate(p *plan, res *Result) error {
+	for i, u := range p.units {
+		if err := e.collect(u); err != nil {
+			return err
+		}
+		if len(e.touched) == 0 && u.open && !u.neg {
+			if err := e.otherwise(u, res); err != nil {
+				return err
+			}
+		}
+		if len(e.touched) == 0 && !u.extra && !slices.Contains(res.Missing, u.word) && !u.neg {
+			res.Missing = append(res.Missing, u.word)
+		}
+		if p.sets {
+			u.set = newBitset(len(e.v.docs))
+			for _, d := range e.touched {
+				u.set.add(d)
+			}
+		}
+		if u.scored {
+			e.apply(u, i)
+		}
+	}
+	return nil
+}
+
+// wanted is the idf of everything that the query asks for.
+func (p *plan) wanted() float64 {
+	var sum float64
+	for _, u := range p.units {
+		if u.scored && !u.extra {
+			sum += u.idf
+		}
+	}
+	return sum
+}
+
+// final is a note's score.
+func (e *evaluation) final(p *plan, d int32, wanted float64) float64 {
+	s := e.score[d]
+	s *= e.coverage(p, d, wanted)
+	if e.v.docs[d].obsolete {
+		s *= obsoleteFactor
+	}
+	return roundScore(s)
+}
+
+func (e *evaluation) coverage(p *plan, d int32, wanted float64) float64 {
+	if wanted == 0 {
+		return 1
+	}
+	return coordination(p.words, e.cover[d]/wanted)
+}
+
+// rank returns the best Offset+Max notes in order, and counts all.
+func (e *evaluation) rank(p *plan, q Query, wanted float64, res *Result) []found {
+	var allowed bitset
+	if p.sets {
+		allowed = e.set(p.root, false)
+		for d := range e.v.docs {
+			if allowed.has(int32(d)) {
+				e.see(int32(d))
+			}
+		}
+	}
+	best := topList{v: e.v, max: q.Offset + q.Max}
+	for _, d := range e.seen {
+		if allowed != nil && !allowed.has(d) {
+			continue
+		}
+		score := e.final(p, d, wanted)
+		if score < q.MinScore {
+			continue
+		}
+		m := e.v.firstKept(d, q.Keep)
+		if m < 0 {
+			continue
+		}
+		res.Total++
+		best.offer(found{d, m, score})
+	}
+	return best.sorted()
+}
+
+// firstKept returns the first member of note d that keep keeps, or -1.
+func (v *View) firstKept(d int32, keep func(int) bool) int32 {
+	for _, m := range v.docs[d].members {
+		if keep == nil || keep(int(m)) {
+			return m
+		}
+	}
+	return -1
+}
+
+// topList keeps the best max notes: a heap whose root is the worst of them.
+type topList struct {
+	v    *View
+	max  int
+	heap []found
+}
+
+// compare orders by score, then by collection and path.
+func (t *topList) compare(a, b found) int {
+	if a.score != b.score {
+		return cmp.Compare(b.score, a.score)
+	}
+	return compareMembers(&t.v.members[a.member], &t.v.members[b.member])
+}
+
+func (t *topList) offer(f found) {
+	if len(t.heap) < t.max {
+		t.heap = append(t.heap, f)
+		for i := len(t.heap) - 1; i > 0; {
+			up := (i - 1) / 2
+			if t.compare(t.heap[i], t.heap[up]) <= 0 {
+				break
+			}
+			t.heap[i], t.heap[up] = t.heap[up], t.heap[i]
+			i = up
+		}
+		return
+	}
+	if t.max == 0 || t.compare(f, t.heap[0]) >= 0 {
+		return
+	}
+	t.heap[0] = f
+	for i := 0; ; {
+		worst := i
+		for c := 2*i + 1; c <= 2*i+2 && c < len(t.heap); c++ {
+			if t.compare(t.heap[c], t.heap[worst]) > 0 {
+				worst = c
+			}
+		}
+		if worst == i {
+			return
+		}
+		t.heap[i], t.heap[worst] = t.heap[worst], t.heap[i]
+		i = worst
+	}
+}
+
+func (t *topList) sorted() []found {
+	slices.SortFunc(t.heap, t.compare)
+	return t.heap
+}
+
+// lowConfidence reports that none of the best notes has half of the query's
+// informative words: those that at most half of the notes have.
+func (e *evaluation) lowConfidence(p *plan, top []found) bool {
+	var informative uint64
+	for i, u := range p.units[:min(64, len(p.units))] {
+		if u.scored && !u.extra && 2*u.df <= len(e.v.docs) {
+			informative |= 1 << i
+		}
+	}
+	for _, f := range top {
+		if 2*bits.OnesCount64(e.mask[f.doc]&informative) >= bits.OnesCount64(informative) {
+			return false
+		}
+	}
+	return true
+}
+
+// set returns the notes that n allows. Strict means that a leaf of several
+// terms must have all of them.
+func (e *evaluation) set(n *node, strict bool) bitset {
+	switch n.op {
+	case opLeaf:
+		return e.leafSet(n.leaf, strict)
+	case opOr:
+		all := newBitset(len(e.v.docs))
+		for _, k := range n.kids {
+			all.or(e.set(k, strict))
+		}
+		return all
+	case opAnd:
+		all := e.set(n.kids[0], true)
+		for _, k := range n.kids[1:] {
+			all.and(e.set(k, true))
+		}
+		return all
+	}
+	return e.listSet(n, strict)
+}
+
+func (e *evaluation) listSet(n *node, strict bool) bitset {
+	any := newBitset(len(e.v.docs))
+	var must bitset
+	shoulds := 0
+	for _, k := range n.kids {
+		switch {
+		case k.not:
+		case k.must:
+			if s := e.set(k, true); must == nil {
+				must = s
+			} else {
+				must.and(s)
+			}
+		default:
+			shoulds++
+			any.or(e.set(k, strict && len(n.kids) == 1))
+		}
+	}
+	all := any
+	if must != nil {
+		all = must
+	} else if shoulds == 0 {
+		all = allOf(len(e.v.docs))
+	}
+	for _, k := range n.kids {
+		if k.not {
+			all.andNot(e.set(k, true))
+		}
+	}
+	return all
+}
+
+// leafSet is the notes with any of a leaf's terms; strict: with all its main
+// terms, or with the whole (foobar for foo-bar).
+func (e *evaluation) leafSet(l *leaf, strict bool) bitset {
+	any := newBitset(len(e.v.docs))
+	var all bitset
+	for _, u := range l.units {
+		any.or(u.set)
+		if u.extra {
+			continue
+		}
+		if all == nil {
+			all = slices.Clone(u.set)
+		} else {
+			all.and(u.set)
+		}
+	}
+	if !strict || all == nil {
+		return any
+	}
+	for _, u := range l.units {
+		if u.whole {
+			all.or(u.set)
+		}
+	}
+	return all
+}

@@ -1,0 +1,102 @@
+package index
+
+import (
+	"context"
+	"runtime"
+
+	"kb/note"
+)
+
+// Mode is how a query's text is read.
+type Mode uint8
+
+const (
+	ModeText    Mode = iota // the language of query.go, ranked
+	ModeLiteral             // an exact string within a line
+	ModeRegex               // an RE2 expression within a line
+)
+
+// Query is a question to a view. The zero value of every field but Text is useful.
+type Query struct {
+	Text string
+	Mode Mode
+	// Keep narrows what is shown, not the statistics: members for which it is
+	// false are not in the result. Nil keeps all.
+	Keep     func(member int) bool
+	Max      int // hits to return; 10 when 0
+	Offset   int // hits to leave out first
+	MinScore float64
+	Explain  bool
+	// NoExcerpt leaves out what needs the notes' text.
+	NoExcerpt bool
+}
+
+// Result is the answer to a query. Total counts the notes that match, hits and
+// what Offset and Max cut off.
+type Result struct {
+	Hits          []Hit
+	Total         int
+	LowConfidence bool         // no hit has half of the query's informative words
+	Missing       []string     // words of the query that no note has, in any spelling
+	Corrected     []Correction // words that were read otherwise
+	Note          string       // how the query was read, when not as written
+}
+
+// Correction tells that a word of the query was read as another.
+type Correction struct{ From, To string }
+
+// Hit is a note that matches, at the first of its paths that Keep keeps.
+type Hit struct {
+	Member      int   // index into the view's members
+	Also        []int // the note's other kept paths
+	Score       float64
+	Terms       []string // words of the query that the note has
+	Chunk       int      // index into the note's Chunks of the one that Excerpt is from; -1 for none
+	Heading     []string // headings above the excerpt, outermost first
+	HeadingSlug string
+	Lines       [2]int      // of the chunk; zero without one
+	Excerpt     string      // plain text on one line
+	Marks       []note.Span // of matched words in Excerpt, in bytes
+	Matches     []Line      // in literal and regex mode: matching lines
+	MatchCount  int         // in literal and regex mode: all matching lines
+	Explain     *Explanation
+}
+
+// Line is a matching line of a note. Marks are the matches, in bytes of Text.
+type Line struct {
+	Number int
+	Text   string
+	Marks  []note.Span
+}
+
+// Explanation tells how a score came about: the sum of the contributions, times
+// Coverage, times Obsolete.
+type Explanation struct {
+	Terms    []TermExplanation
+	Coverage float64
+	Obsolete float64
+}
+
+// TermExplanation is what one term of the query gave.
+type TermExplanation struct {
+	Term         string
+	Notes        int // document frequency
+	IDF          float64
+	Fields       map[string]float64 // weighted frequency by field
+	Weighted     float64            // their sum
+	Contribution float64
+}
+
+// Search answers q. Words are never an error; the error is the context's, a
+// bad regular expression's, or the storage's.
+func (v *View) Search(ctx context.Context, q Query) (*Result, error) {
+	defer runtime.KeepAlive(v) // and with it, the mapped segments
+	if q.Max <= 0 {
+		q.Max = 10
+	}
+	q.Offset = max(q.Offset, 0)
+	if q.Mode != ModeText {
+		return v.searchLines(ctx, q)
+	}
+	return v.searchText(ctx, q)
+}
