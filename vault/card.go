@@ -1,0 +1,215 @@
+package vault
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"kb/gitstore"
+	"kb/note"
+)
+
+// card is what lists and filters need of a note: its parse without headings,
+// links and chunks.
+type card struct {
+	title      string // as the note itself says; "" when it does not
+	aliases    []string
+	tags       []string
+	fields     []note.Field
+	summary    string
+	status     string
+	created    string
+	updated    string
+	superseded string
+	obsolete   bool
+	words      int
+	chunks     int
+	links      []note.Link // those that may lead to a note
+	problems   []note.Problem
+	bytes      int // of the decoded text
+}
+
+func newCard(n *note.Note) *card {
+	var links []note.Link
+	for _, l := range n.Links {
+		if l.Kind != note.AutoLink && !strings.Contains(l.Target, "://") {
+			links = append(links, l)
+		}
+	}
+	return &card{
+		title:      n.Title,
+		aliases:    n.Aliases,
+		tags:       n.Tags,
+		fields:     n.Fields,
+		summary:    n.Summary,
+		status:     linkText(n.Status()),
+		created:    n.Created(),
+		updated:    n.Updated(),
+		superseded: linkText(n.Superseded()),
+		obsolete:   n.Obsolete(),
+		words:      n.Words,
+		chunks:     len(n.Chunks),
+		bytes:      textEnd(n),
+		links:      links,
+		problems:   n.Problems,
+	}
+}
+
+// field returns the property of that name as a list of texts.
+func (c *card) field(key string) []string {
+	n := note.Note{Fields: c.fields}
+	return n.Strings(key)
+}
+
+// allCards returns the card of every doc, in their order. Docs with the same
+// bytes share one.
+func (w *view) allCards(ctx context.Context) ([]*card, error) {
+	if err := w.sync(ctx); err != nil {
+		return nil, err
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.cards != nil {
+		return w.cards, nil
+	}
+	byBlob, err := w.v.store.cards(ctx, w.v.cfg.Language, w.blobs(), w.load)
+	if err != nil {
+		return nil, err
+	}
+	cards := make([]*card, len(w.docs))
+	for i, d := range w.docs {
+		cards[i] = byBlob[d.blob]
+	}
+	w.cards = cards
+	return cards, nil
+}
+
+// titleOf is a doc's title: the note's own, else its file's name.
+func (w *view) titleOf(i int, c *card) string {
+	if c.title != "" {
+		return c.title
+	}
+	return fileTitle(w.docs[i].path)
+}
+
+// titles maps folded titles and aliases to docs.
+func (w *view) titles(ctx context.Context) (map[string][]int, error) {
+	cards, err := w.allCards(ctx)
+	if err != nil {
+		return nil, err
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.names != nil {
+		return w.names, nil
+	}
+	names := map[string][]int{}
+	for i, c := range cards {
+		var mine []string
+		for _, name := range append([]string{w.titleOf(i, c), fileTitle(w.docs[i].path)}, c.aliases...) {
+			if key := foldName(name); key != "" && !slices.Contains(mine, key) {
+				mine = append(mine, key)
+				names[key] = append(names[key], i)
+			}
+		}
+	}
+	w.names = names
+	return names, nil
+}
+
+// foldName is the form in which names are compared.
+func foldName(s string) string {
+	return strings.ToLower(strings.Join(strings.Fields(s), " "))
+}
+
+// dated is when a note was created and last changed, as YYYY-MM-DD, and who
+// last changed it.
+type dated struct {
+	created, updated string
+	author           string
+}
+
+// datesOf returns a function that dates a doc: by its frontmatter, else by
+// history. A note that is not committed yet is dated by the view's clock.
+func (w *view) datesOf(ctx context.Context) (func(i int, c *card) dated, error) {
+	history, err := w.history(ctx)
+	if err != nil {
+		return nil, err
+	}
+	today := w.clock().Format(time.DateOnly)
+	return func(i int, c *card) dated {
+		d := w.docs[i]
+		var out dated
+		if h := history[d.col.repo]; h != nil {
+			if f, ok := h.Files[d.col.full(d.path)]; ok {
+				out = dated{created: day(f.Created), updated: day(f.Updated), author: f.Author}
+			}
+		}
+		if d.uncommitted {
+			out.updated = today
+			if out.created == "" {
+				out.created = today
+			}
+		}
+		if t, ok := note.ParseDate(c.created); ok {
+			out.created = day(t)
+		}
+		if t, ok := note.ParseDate(c.updated); ok {
+			out.updated = day(t)
+		}
+		return out
+	}, nil
+}
+
+func day(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.UTC().Format(time.DateOnly)
+}
+
+// history returns the dates of every path in each repository at the view's
+// commits, from one walk of the commits, kept by commit.
+func (w *view) history(ctx context.Context) (map[*repo]*gitstore.Dates, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.dates != nil {
+		return w.dates, nil
+	}
+	all := map[*repo]*gitstore.Dates{}
+	for _, b := range w.bases {
+		if b.commit.IsZero() {
+			continue
+		}
+		w.v.report(0, 0, "reading history")
+		d, err := w.v.store.dates(ctx, b.repo, b.commit)
+		if err != nil {
+			return nil, errorf(Internal, "read the history of %s: %w", b.commit, err)
+		}
+		all[b.repo] = d
+	}
+	w.dates = all
+	return all, nil
+}
+
+// textEnd is the length of a note's text: its chunks tile the body.
+func textEnd(n *note.Note) int {
+	if len(n.Chunks) == 0 {
+		return n.Body
+	}
+	return n.Chunks[len(n.Chunks)-1].End
+}
+
+// linkText is a property's value without the brackets that make it a link.
+func linkText(s string) string {
+	inner, ok := strings.CutPrefix(s, "[[")
+	if inner, ok2 := strings.CutSuffix(inner, "]]"); ok && ok2 {
+		_, text, found := strings.Cut(inner, "|")
+		if found {
+			return text
+		}
+		return inner
+	}
+	return s
+}

@@ -1,0 +1,40 @@
+package vault
+
+import "kb/index"
+
+// Match is a line that holds what was searched for; matches stand in **.
+type Match struct {
+	Line int    `json:"line"`
+	Text string `json:"text"`
+}
+
+// Explain tells how a score came about: the sum of the terms' contributions,
+// times coverage, times obsolete.
+type Explain struct {
+	Terms    []ExplainTerm `json:"terms"`
+	Coverage float64       `json:"coverage"` // for how much of the query the note has
+	Obsolete float64       `json:"obsolete"` // below 1 for a note that says it is
+}
+
+// ExplainTerm is what one term gave. Notes is how many notes of the view have
+// it; Fields is its weighted frequency by field, Weighted their sum.
+type ExplainTerm struct {
+	Term         string             `json:"term"`
+	Notes        int                `json:"notes"`
+	IDF          float64            `json:"idf"`
+	Fields       map[string]float64 `json:"fields"`
+	Weighted     float64            `json:"weighted"`
+	Contribution float64            `json:"contribution"`
+}
+
+func explain(x *index.Explanation) *Explain {
+	if x == nil {
+		return nil
+	}
+	e := &Explain{Terms: []ExplainTerm{}, Coverage: x.Coverage, Obsolete: x.Obsolete}
+	for _, t := range x.Terms {
+		e.Terms = append(e.Terms, ExplainTerm{Term: t.Term, Notes: t.Notes, IDF: t.IDF, Fields: t.Fields,
+			Weighted: t.Weighted, Contribution: t.Contribution})
+	}
+	return e
+}

@@ -1,0 +1,227 @@
+package vault
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"kb/cas"
+)
+
+// Findings is what a diagnosis found. OK is whether there is nothing to mend.
+type Findings struct {
+	OK       bool         `json:"ok"`
+	Findings []Finding    `json:"findings"`
+	Keys     []cas.KeyDoc `json:"keys,omitempty"`
+}
+
+// Finding is one thing to mend, or to know when Info is set.
+type Finding struct {
+	Code    string `json:"code"`
+	Message string `json:"message"`
+	Hint    string `json:"hint"`
+	Info    bool   `json:"info,omitempty"`
+}
+
+func (f *Findings) bad(code, hint, format string, args ...any) {
+	f.OK = false
+	f.Findings = append(f.Findings, Finding{Code: code, Message: fmt.Sprintf(format, args...), Hint: hint})
+}
+
+func (f *Findings) info(code, hint, format string, args ...any) {
+	f.Findings = append(f.Findings, Finding{Code: code, Message: fmt.Sprintf(format, args...), Hint: hint, Info: true})
+}
+
+// Text writes a line for each finding.
+func (f *Findings) Text(t *Text) {
+	for _, x := range f.Findings {
+		mark := t.Warn("✗")
+		if x.Info {
+			mark = t.Dim("·")
+		}
+		t.Printf("%s %s\n", mark, t.Plain(x.Message))
+		if x.Hint != "" {
+			t.Printf("  %s\n", t.Dim(x.Hint))
+		}
+	}
+	for _, k := range f.Keys {
+		t.Printf("%-14s %-28s %s\n", k.Key, k.Value, k.Meaning)
+	}
+	if f.OK {
+		t.Printf("%s\n", t.Strong("everything is in order"))
+	}
+}
+
+// ExitCode is Failed when something is to be mended.
+func (f *Findings) ExitCode() Code {
+	if f.OK {
+		return ""
+	}
+	return Failed
+}
+
+// DoctorParams asks for a diagnosis.
+type DoctorParams struct{}
+
+var doctorOp = define(Op{
+	Name:     "kb_doctor",
+	Summary:  "Find what is broken and say how to mend it",
+	Examples: []string{"kb doctor"},
+	People:   true,
+}, (*Vault).Doctor)
+
+// Doctor looks at everything an answer depends on: the repositories, the
+// configuration, the notes, the derived data. It changes nothing.
+func (v *Vault) Doctor(ctx context.Context, _ DoctorParams) (*Findings, error) {
+	f := &Findings{OK: true, Findings: []Finding{}}
+	f.info("config", "", "configuration: %s", v.configName())
+	w, err := v.read(ctx, "")
+	if err != nil {
+		f.bad("view", AsError(err).Hint, "%s", err)
+		return f, nil
+	}
+	v.doctorRepositories(f, w)
+	v.doctorNotes(ctx, f, w)
+	v.doctorStore(ctx, f)
+	f.info("model", "text search needs none", "no embedding model is installed: search by meaning is off")
+	return f, nil
+}
+
+func (v *Vault) configName() string {
+	if v.cfg.File == "" {
+		return "none: the repository is the vault (kb init writes one)"
+	}
+	return v.cfg.File
+}
+
+func (v *Vault) doctorRepositories(f *Findings, w *view) {
+	for _, b := range w.bases {
+		if b.commit.IsZero() {
+			f.bad("unborn", "git add . && git commit -m 'first notes'", "%s has no commit yet", b.repo.GitDir())
+		}
+	}
+	for _, c := range v.cols {
+		n := 0
+		for _, d := range w.docs {
+			if d.col == c {
+				n++
+			}
+		}
+		if n == 0 && len(w.bases) > 0 && !w.bases[0].commit.IsZero() {
+			f.bad("empty_collection", "check path, include and exclude in "+ConfigName, "collection %s has no notes", c.Name)
+		} else {
+			f.info("collection", "", "collection %s: %s", c.Name, plural(n, "note"))
+		}
+	}
+}
+
+// doctorNotes reports what was passed over and what could not be read whole.
+func (v *Vault) doctorNotes(ctx context.Context, f *Findings, w *view) {
+	const most = 20
+	for i, p := range w.problems {
+		if i == most {
+			f.info("skipped", "", "and %d more that were passed over", len(w.problems)-most)
+			break
+		}
+		f.info("skipped_"+p.Code, "", "%s was passed over: %s", p.Path, p.Message)
+	}
+	cards, err := w.allCards(ctx)
+	if err != nil {
+		f.bad("notes", AsError(err).Hint, "%s", err)
+		return
+	}
+	shown := 0
+	for i, c := range cards {
+		for _, p := range c.problems {
+			if shown++; shown <= most {
+				f.bad(p.Code, mendNote[p.Code], "%s:%d: %s", w.docs[i].path, max(p.Line, 1), p.Message)
+			}
+		}
+	}
+	if shown > most {
+		f.bad("notes", "", "and %d more problems in notes", shown-most)
+	}
+}
+
+// mendNote says how a person mends a problem of a note.
+var mendNote = map[string]string{
+	"malformed_frontmatter": "mend the YAML between the --- lines",
+	"binary":                "remove it from the vault, or exclude it in " + ConfigName,
+	"too_large":             "split the note",
+	"invalid_utf8":          "save the note as UTF-8",
+	"duplicate_key":         "keep one of the two lines",
+	"unreadable":            "git fsck; for a partial clone, git fetch --refetch",
+}
+
+func (v *Vault) doctorStore(ctx context.Context, f *Findings) {
+	s := v.store
+	if s.facts == nil {
+		f.bad("cache_read_only", "make it writable, or give kb another --cache-dir", "%s cannot be written: nothing derived is kept", s.dir)
+		return
+	}
+	if err := probe(s.dir); err != nil {
+		f.bad("cache_full", "make room, or give kb another --cache-dir", "%v", err)
+	}
+	for _, e := range s.facts.Events() {
+		f.info("store_"+e.Code, "nothing to do: derived data mends itself", "%s", e.Message)
+	}
+	x, err := s.index(v.cfg.Language)
+	if err != nil {
+		f.bad("index", AsError(err).Hint, "%s", err)
+		return
+	}
+	for _, fault := range x.Faults() {
+		f.info("damaged_segment", "nothing to do: its notes are indexed again at the next read", "text segment %s: %v", fault.Segment, fault.Err)
+	}
+	n, err := s.diskBytes()
+	if err == nil {
+		f.info("cache", "kb gc drops what no ref reaches", "derived data: %s in %s", megabytes(n), s.dir)
+	}
+}
+
+// probe writes a small file, to find out whether anything can be written.
+func probe(dir string) error {
+	name := filepath.Join(dir, ".probe")
+	defer os.Remove(name)
+	return os.WriteFile(name, []byte(strings.Repeat("x", 4096)), 0o600)
+}
+
+// CheckParams asks for a check of the derived data.
+type CheckParams struct {
+	Keys bool `json:"keys,omitempty" help:"also list every key the store can hold"`
+}
+
+var checkOp = define(Op{
+	Name:     "kb_check",
+	Summary:  "Check every byte of the derived data",
+	Examples: []string{"kb check", "kb check --keys"},
+	People:   true,
+}, (*Vault).Check)
+
+// Check reads the whole store and every segment, and compares checksums.
+func (v *Vault) Check(ctx context.Context, p CheckParams) (*Findings, error) {
+	f := &Findings{OK: true, Findings: []Finding{}}
+	if p.Keys {
+		f.Keys = cas.Keys()
+	}
+	const mend = "kb reindex --force derives it again"
+	if v.store.facts != nil {
+		faults, err := v.store.facts.Verify(ctx)
+		if err != nil {
+			return nil, err
+		}
+		for _, x := range faults {
+			f.bad("damaged_fact", mend, "%s: %s", x.Key, x.Message)
+		}
+	}
+	x, err := v.store.index(v.cfg.Language)
+	if err != nil {
+		return nil, err
+	}
+	for _, fault := range x.Verify() {
+		f.bad("damaged_segment", mend, "%s: %v", fault.Segment, fault.Err)
+	}
+	return f, nil
+}

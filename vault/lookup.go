@@ -1,0 +1,137 @@
+package vault
+
+import (
+	"context"
+	"path"
+	"slices"
+	"strings"
+)
+
+// found is a note that a caller named, with the view it was found in: a
+// citation has a commit of its own.
+type found struct {
+	*view
+	doc      int
+	fragment string // the citation's, "" when it has none
+}
+
+// find returns the note that name means: a path where that is unique, else
+// collection:path, a title, an alias, or a citation, which is read at its own
+// commit. at is the view for everything else.
+func (v *Vault) find(ctx context.Context, name, at string) (found, error) {
+	name = strings.TrimSpace(name)
+	if strings.HasPrefix(name, scheme) {
+		return v.findCitation(ctx, name, at)
+	}
+	w, err := v.read(ctx, at)
+	if err != nil {
+		return found{}, err
+	}
+	i, err := w.findDoc(ctx, name)
+	return found{view: w, doc: i}, err
+}
+
+func (v *Vault) findCitation(ctx context.Context, name, at string) (found, error) {
+	c, bad := parseCitation(name)
+	if bad != nil {
+		return found{}, bad
+	}
+	if c.Commit != "" {
+		at = c.Commit
+	}
+	if _, err := v.collection(c.Collection); err != nil {
+		return found{}, err
+	}
+	w, err := v.read(ctx, at)
+	if err != nil {
+		return found{}, err
+	}
+	if i, ok := w.docAt(c.Collection, c.Path); ok {
+		return found{view: w, doc: i, fragment: c.Fragment}, nil
+	}
+	return found{}, w.notFound(c.Path, []string{c.Path})
+}
+
+func (w *view) docAt(collection, p string) (int, bool) {
+	for _, i := range w.byPath[p] {
+		if w.docs[i].col.Name == collection {
+			return i, true
+		}
+	}
+	return 0, false
+}
+
+func (w *view) findDoc(ctx context.Context, name string) (int, error) {
+	if name == "" {
+		return 0, errorf(Usage, "no note is named").hint("a path, a title, an alias, or kb://…")
+	}
+	p := strings.TrimPrefix(path.Clean("/"+name), "/")
+	for _, try := range []string{name, p, p + ".md", p + ".markdown"} {
+		if docs := w.byPath[try]; len(docs) > 0 {
+			return w.only(name, docs)
+		}
+	}
+	if col, rest, ok := strings.Cut(name, ":"); ok {
+		for _, try := range []string{rest, rest + ".md"} {
+			if i, ok := w.docAt(col, strings.TrimPrefix(try, "/")); ok {
+				return i, nil
+			}
+		}
+	}
+	titles, err := w.titles(ctx)
+	if err != nil {
+		return 0, err
+	}
+	if docs := titles[foldName(name)]; len(docs) > 0 {
+		return w.only(name, docs)
+	}
+	return 0, w.notFound(name, w.candidates(titles, name))
+}
+
+// only returns the single doc, or says which there are.
+func (w *view) only(name string, docs []int) (int, error) {
+	if len(docs) == 1 {
+		return docs[0], nil
+	}
+	var names []string
+	for _, i := range docs[:min(len(docs), 10)] {
+		names = append(names, w.docs[i].col.Name+":"+w.docs[i].path)
+	}
+	return 0, errorf(Usage, "%q names %d notes", clip(name, 200), len(docs)).hint("one of: %s", strings.Join(names, ", "))
+}
+
+// candidates are the paths and titles that a mistaken name is compared with.
+func (w *view) candidates(titles map[string][]int, name string) []string {
+	near := nearest(path.Base(name), keysOf(titles), 3)
+	var paths []string
+	for _, n := range near {
+		for _, i := range titles[n][:min(2, len(titles[n]))] {
+			paths = append(paths, w.docs[i].path)
+		}
+	}
+	return append(paths, name)
+}
+
+func keysOf(m map[string][]int) []string {
+	keys := make([]string, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+// notFound says that there is no such note, and which there are nearby.
+func (w *view) notFound(name string, near []string) *Error {
+	err := errorf(NotFound, "no note %q in %s", clip(name, 200), w.short())
+	near = slices.DeleteFunc(near, func(p string) bool { return len(w.byPath[p]) == 0 })
+	for _, p := range nearest(name, keysOf(w.byPath), 3) {
+		if !slices.Contains(near, p) {
+			near = append(near, p)
+		}
+	}
+	if len(near) > 0 {
+		return err.hint("did you mean %s?", strings.Join(near[:min(3, len(near))], ", "))
+	}
+	return err.hint("search finds a note by its words; list_sections shows where notes are")
+}

@@ -1,0 +1,226 @@
+package vault
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"path/filepath"
+	"runtime/debug"
+	"sync"
+
+	"kb/cas"
+	"kb/internal/owner"
+)
+
+// Service runs operations on a vault: in this process when it owns the derived
+// store, else in the process that does. It is safe for concurrent use.
+type Service struct {
+	cfg      *Config
+	audience Audience
+	dir      string
+	node     *owner.Node
+	log      func(format string, args ...any)
+
+	once     sync.Once // opens local
+	local    *host
+	localErr error
+}
+
+// Progress is told how far long work is; total is 0 while it is not known.
+type Progress func(done, total int, what string)
+
+// NewService prepares to run operations on the vault of c for one audience. It
+// opens nothing yet.
+func NewService(c *Config, a Audience, log func(format string, args ...any)) (*Service, error) {
+	id, err := c.ID()
+	if err != nil {
+		return nil, err
+	}
+	s := &Service{cfg: c, audience: a, dir: filepath.Join(c.CacheDir, id), log: log}
+	s.node = owner.New(owner.Config{
+		Dir:     s.dir,
+		ID:      id,
+		Version: Version,
+		Schema:  cas.Schema,
+		Log:     log,
+		Start: func(context.Context) (owner.Handler, io.Closer, error) {
+			store, err := OpenStore(s.dir, log)
+			if err != nil {
+				return nil, nil, err
+			}
+			h := &host{store: store, vaults: map[string]*Vault{}}
+			return h.handle, h, nil
+		},
+	})
+	return s, nil
+}
+
+// Config returns the configuration that the service runs on.
+func (s *Service) Config() *Config { return s.cfg }
+
+// request is an operation as it travels to the owner: with the whole
+// configuration, so that the owner answers as the caller would.
+type request struct {
+	Config   *Config         `json:"config"`
+	Audience Audience        `json:"audience"`
+	Args     json.RawMessage `json:"args"`
+}
+
+// Do runs an operation and returns its result, a pointer to its result struct.
+// Every error is an [*Error]. A reading operation survives the end of the owner.
+func (s *Service) Do(ctx context.Context, o *Op, args json.RawMessage, report Progress) (any, error) {
+	if _, err := o.Decode(args); err != nil {
+		return nil, err // before anything is opened
+	}
+	params, err := json.Marshal(request{s.cfg, s.audience, args})
+	if err != nil {
+		return nil, AsError(err)
+	}
+	call := owner.Call{Method: o.Name, Params: params, Repeatable: !o.Writes}
+	if report != nil {
+		call.Progress = func(done, total int64, what string) { report(int(done), int(total), what) }
+	}
+	raw, err := s.node.Call(ctx, call)
+	if errors.Is(err, owner.ErrReadOnly) {
+		return s.doLocally(ctx, o, args, report)
+	}
+	if err != nil {
+		return nil, s.callError(ctx, err)
+	}
+	return o.ParseResult(raw)
+}
+
+// callError makes one of ours of what the owner's package returned.
+func (s *Service) callError(ctx context.Context, err error) error {
+	var remote *owner.RemoteError
+	var ours *Error
+	switch {
+	case ctx.Err() != nil:
+		return AsError(ctx.Err())
+	case errors.As(err, &remote):
+		return &Error{Code: Code(remote.Code), Message: remote.Message, Hint: remote.Hint, cause: err}
+	case errors.Is(err, owner.ErrBusy):
+		return errorf(Busy, "%w", err).hint("end that process, or give this one another --cache-dir")
+	case errors.Is(err, owner.ErrOutdated):
+		return errorf(Busy, "%w", err)
+	case errors.As(err, &ours):
+		return ours
+	}
+	return errorf(Internal, "open %s: %w", s.dir, err).hint("kb doctor looks for the cause; --cache-dir puts derived data elsewhere")
+}
+
+// doLocally answers without an owner and without keeping anything: the cache
+// cannot be written.
+func (s *Service) doLocally(ctx context.Context, o *Op, args json.RawMessage, report Progress) (any, error) {
+	s.once.Do(func() {
+		s.log("%s cannot be written: nothing derived is kept", s.dir)
+		s.local = &host{store: ReadOnlyStore(s.dir, s.log), vaults: map[string]*Vault{}}
+	})
+	v, err := s.local.vault(s.cfg, s.audience)
+	if err != nil {
+		return nil, AsError(err)
+	}
+	r, err := o.Run(ctx, v.WithProgress(report), args)
+	if err != nil {
+		return nil, AsError(err)
+	}
+	return r, nil
+}
+
+// Close ends this process's part; another process may then own the store.
+func (s *Service) Close() error {
+	err := s.node.Close()
+	if s.local != nil {
+		err = errors.Join(err, s.local.Close())
+	}
+	return err
+}
+
+// host runs operations in the process that owns the store, on as many
+// configurations as its callers have.
+type host struct {
+	store  *Store
+	mu     sync.Mutex
+	vaults map[string]*Vault
+}
+
+func (h *host) handle(ctx context.Context, method string, params json.RawMessage, progress owner.Progress) (json.RawMessage, error) {
+	raw, err := h.run(ctx, method, params, progress)
+	if err != nil {
+		e := AsError(err)
+		return nil, &owner.RemoteError{Code: string(e.Code), Message: e.Message, Hint: e.Hint}
+	}
+	return raw, nil
+}
+
+func (h *host) run(ctx context.Context, method string, params json.RawMessage, progress owner.Progress) (raw json.RawMessage, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			h.store.log("panic in %s: %v\n%s", method, p, debug.Stack())
+			err = errorf(Internal, "%s failed inside kb: a bug; please report it", method)
+		}
+	}()
+	o, ok := FindOp(method)
+	if !ok {
+		return nil, errorf(Usage, "no operation %q", method)
+	}
+	var q request
+	if err := json.Unmarshal(params, &q); err != nil {
+		return nil, errorf(Usage, "%s: %w", method, err)
+	}
+	v, err := h.vault(q.Config, q.Audience)
+	if err != nil {
+		return nil, err
+	}
+	r, err := o.Run(ctx, v.WithProgress(func(done, total int, what string) { progress(int64(done), int64(total), what) }), q.Args)
+	if err != nil {
+		return nil, err
+	}
+	return MarshalResult(r)
+}
+
+// MarshalResult writes a result as its JSON, the same wherever it is asked for:
+// compact, and without escaping <, > and &.
+func MarshalResult(v any) (json.RawMessage, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		return nil, errorf(Internal, "write the answer: %w", err)
+	}
+	return bytes.TrimRight(b.Bytes(), "\n"), nil
+}
+
+const openVaults = 16
+
+// vault returns the opened vault of a configuration.
+func (h *host) vault(c *Config, a Audience) (*Vault, error) {
+	key := string(a) + c.hash()
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if v := h.vaults[key]; v != nil {
+		return v, nil
+	}
+	v, err := Open(c, h.store, a)
+	if err != nil {
+		return nil, err
+	}
+	if len(h.vaults) >= openVaults {
+		clear(h.vaults) // callers that use one go on with it; its files are closed when it is collected
+	}
+	h.vaults[key] = v
+	return v, nil
+}
+
+// Close closes the vaults and then the store.
+func (h *host) Close() error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	var err error
+	for _, v := range h.vaults {
+		err = errors.Join(err, v.Close())
+	}
+	return errors.Join(err, h.store.Close())
+}

@@ -1,0 +1,117 @@
+package vault
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// StatsParams asks what the vault amounts to.
+type StatsParams struct {
+	Collection string `json:"collection,omitempty" help:"only this collection"`
+	atParam
+}
+
+// Stats is what the vault amounts to, and how its derived data stands.
+type Stats struct {
+	Documents    int            `json:"documents"`
+	Chunks       int            `json:"chunks"`
+	Words        int            `json:"words"`
+	Bytes        int64          `json:"bytes"` // of the notes
+	ByStatus     map[string]int `json:"by_status"`
+	Problems     int            `json:"problems"` // notes that could not be read whole
+	DiskBytes    int64          `json:"disk_bytes"`
+	Capabilities Capabilities   `json:"capabilities"`
+	Recipes      []string       `json:"recipes"`
+	Index        IndexState     `json:"index"`
+	Owner        OwnerInfo      `json:"owner"`
+	Version      string         `json:"version"`
+	Seen
+}
+
+// Capabilities says what kinds of search there are.
+type Capabilities struct {
+	Text    bool   `json:"text"`
+	Vectors bool   `json:"vectors"`
+	Model   string `json:"model"`
+}
+
+// OwnerInfo names the process that has the derived store open.
+type OwnerInfo struct {
+	PID     int    `json:"pid"`
+	Version string `json:"version"`
+}
+
+var statsOp = define(Op{
+	Name:        "kb_stats",
+	Title:       "Show statistics",
+	Summary:     "Show counts, capabilities and the state of the index",
+	Description: "Counts of notes and chunks, by status; which kinds of search work; the state of the index. For diagnosis, not for content.",
+	Examples:    []string{"kb stats"},
+}, (*Vault).Stats)
+
+// Stats counts the notes of the view and describes the derived data.
+func (v *Vault) Stats(ctx context.Context, p StatsParams) (*Stats, error) {
+	w, err := v.read(ctx, p.At)
+	if err != nil {
+		return nil, err
+	}
+	cols, err := v.collections(p.Collection)
+	if err != nil {
+		return nil, err
+	}
+	cards, err := w.allCards(ctx)
+	if err != nil {
+		return nil, err
+	}
+	s := &Stats{ByStatus: map[string]int{}, Recipes: v.store.recipes(v.cfg.Language), Version: Version, Seen: w.seen()}
+	s.Capabilities = Capabilities{Text: true, Model: "none"}
+	s.Index = IndexState{State: "ready", Text: 1}
+	s.Owner = v.store.ownerInfo()
+	for i, c := range cards {
+		if !slices.Contains(cols, w.docs[i].col) {
+			continue
+		}
+		s.Documents++
+		s.Chunks += c.chunks
+		s.Words += c.words
+		s.Bytes += int64(c.bytes)
+		if c.status != "" {
+			s.ByStatus[strings.ToLower(c.status)]++
+		}
+	}
+	s.Problems = len(w.problems)
+	s.DiskBytes, err = v.store.diskBytes()
+	return s, err
+}
+
+// Text writes a table.
+func (s *Stats) Text(t *Text) {
+	rows := [][]string{
+		{"notes", thousands(s.Documents)},
+		{"chunks", thousands(s.Chunks)},
+		{"words", thousands(s.Words)},
+		{"text", megabytes(s.Bytes)},
+		{"derived data", megabytes(s.DiskBytes)},
+		{"vectors", s.Capabilities.Model},
+		{"owner", fmt.Sprintf("process %d, kb %s", s.Owner.PID, s.Owner.Version)},
+		{"recipes", strings.Join(s.Recipes, ", ")},
+	}
+	for _, status := range slices.Sorted(maps.Keys(s.ByStatus)) {
+		rows = append(rows, []string{"status " + t.Plain(status), thousands(s.ByStatus[status])})
+	}
+	t.Table(rows)
+	t.Printf("%s\n", t.Dim(s.Seen.text()))
+}
+
+func megabytes(n int64) string {
+	switch {
+	case n < 1<<10:
+		return fmt.Sprintf("%d B", n)
+	case n < 1<<20:
+		return fmt.Sprintf("%.1f kB", float64(n)/(1<<10))
+	}
+	return fmt.Sprintf("%.1f MB", float64(n)/(1<<20))
+}

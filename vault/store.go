@@ -1,0 +1,305 @@
+package vault
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+
+	"kb/cas"
+	"kb/gitstore"
+	"kb/index"
+	"kb/note"
+)
+
+// Version is the program's own, set at build time.
+var Version = "dev"
+
+// Store is the derived data of one vault, open in this process: what [Config.ID]
+// names below the cache directory. All of it can be made again.
+type Store struct {
+	dir   string
+	facts *cas.Store // nil when the cache cannot be written
+	log   func(format string, args ...any)
+
+	syncing chan struct{} // holds the turn to index
+
+	mu      sync.Mutex
+	indexes map[string]*index.Index // by language
+	stats   map[string]*statCache   // by work tree
+	notes   map[note.ID]*note.Note  // what hits were shown of lately
+	brief   map[note.ID]*card
+	history map[gitstore.CommitID]*gitstore.Dates
+	owner   OwnerInfo
+}
+
+// Sizes of the caches in memory; each is emptied when it is full.
+const (
+	cachedNotes   = 2000
+	cachedCards   = 150000
+	cachedHistory = 4
+)
+
+// OpenStore opens the derived data in dir for reading and writing. The caller
+// has seen to it that no other process does.
+func OpenStore(dir string, log func(format string, args ...any)) (*Store, error) {
+	facts, err := cas.Open(filepath.Join(dir, "facts"), log)
+	if err != nil {
+		return nil, storeError(dir, err)
+	}
+	s := ReadOnlyStore(dir, log)
+	s.facts = facts
+	return s, nil
+}
+
+// ReadOnlyStore uses whatever derived data dir holds without writing any: what
+// is missing is derived in memory, for each view. dir need not exist.
+func ReadOnlyStore(dir string, log func(format string, args ...any)) *Store {
+	return &Store{
+		dir:     dir,
+		log:     log,
+		syncing: make(chan struct{}, 1),
+		indexes: map[string]*index.Index{},
+		stats:   map[string]*statCache{},
+		notes:   map[note.ID]*note.Note{},
+		brief:   map[note.ID]*card{},
+		history: map[gitstore.CommitID]*gitstore.Dates{},
+		owner:   OwnerInfo{PID: os.Getpid(), Version: Version},
+	}
+}
+
+func storeError(dir string, err error) error {
+	switch {
+	case errors.Is(err, cas.ErrNewer):
+		return errorf(Conflict, "open %s: %w", dir, err).hint("update kb, or give it another --cache-dir")
+	case errors.Is(err, cas.ErrLocked):
+		return errorf(Busy, "open %s: %w", dir, err)
+	case errors.Is(err, cas.ErrFull):
+		return errorf(Internal, "open %s: %w", dir, err).hint("make room, or give kb another --cache-dir")
+	}
+	return err
+}
+
+// Close writes what is worth keeping and closes everything.
+func (s *Store) Close() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var err error
+	for _, c := range s.stats {
+		err = errors.Join(err, c.save())
+	}
+	for _, x := range s.indexes {
+		err = errors.Join(err, x.Close())
+	}
+	if s.facts != nil {
+		err = errors.Join(err, s.facts.Close())
+	}
+	return err
+}
+
+// index returns the index for a language.
+func (s *Store) index(language string) (*index.Index, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if x := s.indexes[language]; x != nil {
+		return x, nil
+	}
+	segs, err := index.OpenSegments(filepath.Join(s.dir, "lex"), language)
+	if err != nil {
+		return nil, errorf(Usage, "language %q: %w", language, err)
+	}
+	for _, f := range segs.Faults() {
+		s.log("text segment %s is damaged and will be made again: %v", f.Segment, f.Err)
+	}
+	x, err := index.New(segs, s.facts)
+	if err != nil {
+		return nil, errors.Join(err, segs.Close())
+	}
+	s.indexes[language] = x
+	return x, nil
+}
+
+// sync indexes what the view lacks.
+func (w *view) sync(ctx context.Context) error {
+	x, err := w.v.store.index(w.v.cfg.Language)
+	if err != nil {
+		return err
+	}
+	_, err = w.syncInto(ctx, x)
+	return err
+}
+
+// syncInto indexes what the view lacks, one caller at a time: the others find it
+// done. Small segments are merged on the way.
+func (w *view) syncInto(ctx context.Context, x *index.Index) (added int, err error) {
+	ids := w.blobs()
+	if len(x.Missing(ids)) == 0 {
+		return 0, nil
+	}
+	select {
+	case w.v.store.syncing <- struct{}{}:
+		defer func() { <-w.v.store.syncing }()
+	case <-ctx.Done():
+		return 0, ctxErr(ctx)
+	}
+	added, err = x.Sync(ctx, ids, w.load, func(done, total int) { w.v.report(done, total, "indexing") })
+	if err == nil && added > 0 {
+		err = x.Merge(ctx, ids)
+	}
+	if err != nil {
+		if cerr := ctxErr(ctx); cerr != nil {
+			return added, cerr
+		}
+		return added, errorf(Internal, "index %s: %w", w.short(), err).
+			hint("kb doctor looks for the cause; --cache-dir puts derived data elsewhere")
+	}
+	return added, nil
+}
+
+// textView returns the view's searchable form.
+func (w *view) textView(ctx context.Context) (*index.View, error) {
+	x, err := w.v.store.index(w.v.cfg.Language)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := w.syncInto(ctx, x); err != nil {
+		return nil, err
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.text != nil {
+		return w.text, nil
+	}
+	members := make([]index.Member, len(w.docs))
+	for i, d := range w.docs {
+		members[i] = index.Member{Collection: d.col.Name, Path: d.path, Blob: d.blob}
+	}
+	text, err := x.ViewOf(ctx, members, w.load, func(id note.ID) (*note.Note, []byte, error) { return w.note(w.where[id]) })
+	if err != nil {
+		return nil, err
+	}
+	w.text = text
+	return text, nil
+}
+
+// note returns what a blob says; read supplies its bytes when no record does.
+func (s *Store) note(language string, id note.ID, read func() ([]byte, error)) (*note.Note, error) {
+	s.mu.Lock()
+	n := s.notes[id]
+	s.mu.Unlock()
+	if n != nil {
+		return n, nil
+	}
+	x, err := s.index(language)
+	if err != nil {
+		return nil, err
+	}
+	if n, err = x.Note(id, read); err != nil {
+		return nil, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.notes) >= cachedNotes {
+		clear(s.notes)
+	}
+	s.notes[id] = n
+	return n, nil
+}
+
+// cards returns the cards of blobs.
+func (s *Store) cards(ctx context.Context, language string, ids []note.ID, fetch index.Fetch) (map[note.ID]*card, error) {
+	x, err := s.index(language)
+	if err != nil {
+		return nil, err
+	}
+	out := make(map[note.ID]*card, len(ids))
+	var missing []note.ID
+	s.mu.Lock()
+	for _, id := range ids {
+		if c := s.brief[id]; c != nil {
+			out[id] = c
+		} else {
+			missing = append(missing, id)
+		}
+	}
+	s.mu.Unlock()
+	err = x.Notes(ctx, missing, fetch, func(id note.ID, n *note.Note) { out[id] = newCard(n) })
+	if err != nil {
+		return nil, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.brief)+len(missing) > cachedCards {
+		clear(s.brief)
+	}
+	for _, id := range missing {
+		s.brief[id] = out[id]
+	}
+	return out, nil
+}
+
+// farWalk is how many commits a walk of history passes before its result is
+// worth keeping: the next walk then ends at it.
+const farWalk = 200
+
+// dates returns the history facts of a commit: from memory, from the store, or
+// walked from the nearest commit that is known.
+func (s *Store) dates(ctx context.Context, r *repo, id gitstore.CommitID) (*gitstore.Dates, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if d := s.history[id]; d != nil {
+		return d, nil
+	}
+	walked := 0
+	d, err := r.Dates(ctx, id, func(c gitstore.CommitID) (*gitstore.Dates, bool) {
+		d := s.history[c]
+		if d == nil {
+			d = s.storedDates(c)
+		}
+		if d == nil {
+			walked++
+		}
+		return d, d != nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	if len(s.history) >= cachedHistory {
+		clear(s.history)
+	}
+	s.history[id] = d
+	if walked < farWalk {
+		return d, nil
+	}
+	return d, s.keepDates(id, d)
+}
+
+// diskBytes is what the derived data takes on disk.
+func (s *Store) diskBytes() (n int64, err error) {
+	err = filepath.WalkDir(s.dir, func(_ string, e os.DirEntry, err error) error {
+		if err != nil || e.IsDir() {
+			return nil // whatever vanishes meanwhile takes no room
+		}
+		if info, err := e.Info(); err == nil {
+			n += allocated(info)
+		}
+		return nil
+	})
+	return n, err
+}
+
+// recipes names what derives the facts of a language.
+func (s *Store) recipes(language string) []string {
+	out := []string{note.Recipe}
+	if x, err := s.index(language); err == nil {
+		out = append(out, x.Recipe())
+	}
+	return out
+}
+
+func (s *Store) ownerInfo() OwnerInfo { return s.owner }
+
+// where names the derived data to a person.
+func (s *Store) where() string { return fmt.Sprintf("the derived data in %s", s.dir) }

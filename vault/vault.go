@@ -1,0 +1,256 @@
+package vault
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/bmatcuk/doublestar/v4"
+
+	"kb/gitstore"
+)
+
+// Audience is who reads: it decides which notes are in the view at all.
+type Audience string
+
+// A person sees every note of the collections; an agent does not see private
+// ones.
+const (
+	Person Audience = "person"
+	Agent  Audience = "agent"
+)
+
+// Vault is the configured collections, opened for one audience. It is safe for
+// concurrent use; [Vault.WithProgress] gives a copy for one call.
+type Vault struct {
+	*shared
+	audience Audience
+	progress func(done, total int, what string)
+}
+
+// shared is what all copies of a Vault have in common.
+type shared struct {
+	cfg   *Config
+	repos []*repo
+	cols  []*collection // in configured order
+	store *Store
+
+	mu    sync.Mutex
+	views []*view // most recently used last
+	now   func() time.Time
+}
+
+// repo is one git repository and the collections in it.
+type repo struct {
+	*gitstore.Repo
+	cols []*collection
+	stat *statCache
+}
+
+// collection is one configured collection, bound to its repository.
+type collection struct {
+	CollectionConfig
+	repo *repo
+	dir  string // its directory within the repository, slash separated; "" is the root
+	all  bool   // includes every Markdown note: the default patterns, nothing excluded
+}
+
+// Open opens the repositories of c. What is derived from them is kept in store,
+// which may serve several vaults.
+func Open(c *Config, store *Store, a Audience) (*Vault, error) {
+	s := &shared{cfg: c, store: store, now: time.Now}
+	for _, cc := range c.Collections {
+		if err := s.addCollection(cc); err != nil {
+			return nil, errors.Join(err, s.close())
+		}
+	}
+	return &Vault{shared: s, audience: a}, nil
+}
+
+func (s *shared) addCollection(cc CollectionConfig) error {
+	g, err := openRepository(cc.Path)
+	if err != nil {
+		return err
+	}
+	r := s.repoOf(g)
+	dir := ""
+	if r.WorkTree() != "" { // a bare repository has only its root
+		if dir, err = r.Rel(cc.Path); err != nil {
+			return errorf(Usage, "collection %s: %w", cc.Name, err)
+		}
+	}
+	col := &collection{CollectionConfig: cc, repo: r, dir: dir}
+	col.all = len(cc.Exclude) == 0 && slices.Equal(cc.Include, []string{"**/*.md", "**/*.markdown"})
+	r.cols = append(r.cols, col)
+	s.cols = append(s.cols, col)
+	return nil
+}
+
+// repoOf returns the repository that g is another opening of, or g. Two work
+// trees of one repository have commits in common but not HEAD: they stay two.
+func (s *shared) repoOf(g *gitstore.Repo) *repo {
+	for _, r := range s.repos {
+		if r.GitDir() == g.GitDir() {
+			g.Close()
+			return r
+		}
+	}
+	r := &repo{Repo: g, stat: s.store.statCache(g.WorkTree())}
+	s.repos = append(s.repos, r)
+	return r
+}
+
+// Close closes the repositories. The store stays open.
+func (v *Vault) Close() error { return v.close() }
+
+func (s *shared) close() (err error) {
+	for _, r := range s.repos {
+		err = errors.Join(err, r.Close())
+	}
+	return err
+}
+
+// WithProgress returns a copy of v that reports how far long work is.
+func (v *Vault) WithProgress(f func(done, total int, what string)) *Vault {
+	c := *v
+	c.progress = f
+	return &c
+}
+
+func (v *Vault) report(done, total int, what string) {
+	if v.progress != nil {
+		v.progress(done, total, what)
+	}
+}
+
+// Config returns the resolved configuration. It is not to be changed.
+func (v *Vault) Config() *Config { return v.cfg }
+
+// ID names the derived data of the configured vault: a hash of the common
+// directories of its repositories, so that linked work trees share it.
+func (c *Config) ID() (string, error) {
+	var dirs []string
+	for _, cc := range c.Collections {
+		r, err := openRepository(cc.Path)
+		if err != nil && c.File != "" && AsError(err).Code == NotFound {
+			return "", c.errorAt(cc.line, "collection %s: %s is not inside a git repository", cc.Name, cc.Path).
+				hint("path names a directory inside a git repository; git init makes one")
+		}
+		if err != nil {
+			return "", err
+		}
+		dir := r.CommonDir()
+		r.Close()
+		if real, err := filepath.EvalSymlinks(dir); err == nil {
+			dir = real
+		}
+		dirs = append(dirs, filepath.ToSlash(dir))
+	}
+	slices.Sort(dirs)
+	sum := sha256.Sum256([]byte(strings.Join(slices.Compact(dirs), "\n")))
+	return hex.EncodeToString(sum[:8]), nil
+}
+
+// hash names a configuration: two with the same hash are answered by one Vault.
+func (c *Config) hash() string {
+	b, _ := json.Marshal(c) // a Config holds nothing that JSON cannot
+	sum := sha256.Sum256(b)
+	return hex.EncodeToString(sum[:8])
+}
+
+// openRepository opens the repository around dir, with errors for people.
+func openRepository(dir string) (*gitstore.Repo, error) {
+	r, err := gitstore.Open(dir)
+	switch {
+	case errors.Is(err, gitstore.ErrNotRepository):
+		return nil, errorf(NotFound, "%s is not inside a git repository", dir).
+			hint("git init %s && git -C %s add . && git -C %s commit -m 'first notes'", dir, dir, dir)
+	case errors.Is(err, gitstore.ErrUnsupported):
+		return nil, errorf(Usage, "open %s: %w", dir, err)
+	case err != nil:
+		return nil, errorf(Internal, "open %s: %w", dir, err)
+	}
+	return r, nil
+}
+
+func repositoryRoot(dir string) (string, error) {
+	r, err := openRepository(dir)
+	if err != nil {
+		return "", err
+	}
+	defer r.Close()
+	if r.WorkTree() != "" {
+		return r.WorkTree(), nil
+	}
+	return r.GitDir(), nil
+}
+
+// collection returns the collection of that name.
+func (s *shared) collection(name string) (*collection, error) {
+	var names []string
+	for _, c := range s.cols {
+		if c.Name == name {
+			return c, nil
+		}
+		names = append(names, c.Name)
+	}
+	err := errorf(NotFound, "no collection %q", name)
+	if near := nearest(name, names, 1); len(near) > 0 {
+		return nil, err.hint("did you mean %s? collections: %s", near[0], strings.Join(names, ", "))
+	}
+	return nil, err.hint("collections: %s", strings.Join(names, ", "))
+}
+
+// collections returns the collection of that name, or all for "".
+func (s *shared) collections(name string) ([]*collection, error) {
+	if name == "" {
+		return s.cols, nil
+	}
+	c, err := s.collection(name)
+	return []*collection{c}, err
+}
+
+// holds reports whether the note at path belongs to the collection.
+func (c *collection) holds(path string) bool {
+	if c.all {
+		return strings.HasSuffix(path, ".md") || strings.HasSuffix(path, ".markdown")
+	}
+	return matchAny(c.Include, path) && !matchAny(c.Exclude, path)
+}
+
+// full is the path of one of c's notes within the repository.
+func (c *collection) full(path string) string {
+	if c.dir == "" {
+		return path
+	}
+	return c.dir + "/" + path
+}
+
+func matchAny(patterns []string, path string) bool {
+	for _, p := range patterns {
+		if doublestar.MatchUnvalidated(p, path) {
+			return true
+		}
+	}
+	return false
+}
+
+// private reports whether agents do not see the note at path.
+func (s *shared) private(path string) bool {
+	return s.cfg.Visibility.Default == "private" || matchAny(s.cfg.Visibility.Private, path)
+}
+
+// ctxErr is ctx's error as ours.
+func ctxErr(ctx context.Context) error {
+	if err := ctx.Err(); err != nil {
+		return AsError(err)
+	}
+	return nil
+}

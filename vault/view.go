@@ -1,0 +1,297 @@
+package vault
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"kb/gitstore"
+	"kb/index"
+	"kb/note"
+)
+
+// doc is a note at a path of a view.
+type doc struct {
+	col         *collection
+	path        string // within the collection
+	blob        note.ID
+	uncommitted bool // the work tree's text differs from the base commit's
+}
+
+// view is what one call reads: the docs of a commit in each repository, or of
+// the work trees, as one audience sees them. It is immutable; what is derived
+// from it is computed at most once.
+type view struct {
+	v        *Vault
+	bases    []base
+	worktree bool
+	tree     string
+	draft    bool  // the commit stands only on a draft branch
+	deleted  int   // notes of the base commit that the work tree lacks
+	docs     []doc // by (collection, path)
+	problems []gitstore.Problem
+
+	byPath map[string][]int // path → docs; one per collection
+	where  map[note.ID]int  // blob → first doc, to read it
+
+	mu    sync.Mutex
+	text  *index.View
+	cards []*card
+	names map[string][]int // folded title, alias → docs
+	dates map[*repo]*gitstore.Dates
+	links *linkGraph
+}
+
+const cachedViews = 6
+
+// read returns the view that at means now. Nothing about it is stale: the
+// revision is resolved, and a work tree is looked through, at each call.
+func (v *Vault) read(ctx context.Context, at string) (*view, error) {
+	bases, err := v.resolve(at)
+	if err != nil {
+		return nil, err
+	}
+	w := &view{v: v, bases: bases, draft: isDraft(v.revision(at))}
+	for _, b := range bases {
+		w.worktree = w.worktree || b.worktree
+	}
+	if !w.worktree {
+		if c := v.cachedView(w.key()); c != nil {
+			return c, nil
+		}
+	}
+	for _, b := range bases {
+		if err := w.list(ctx, b); err != nil {
+			return nil, err
+		}
+	}
+	w.finish()
+	return v.cacheView(w), nil
+}
+
+// isDraft reports whether a revision names a draft branch.
+func isDraft(at string) bool {
+	return strings.HasPrefix(strings.TrimPrefix(at, "refs/heads/"), "drafts/")
+}
+
+// list adds one repository's docs.
+func (w *view) list(ctx context.Context, b base) error {
+	if b.commit.IsZero() {
+		return nil
+	}
+	for _, c := range b.repo.cols {
+		committed, problems, err := b.repo.Files(ctx, b.commit, c.dir)
+		if err != nil {
+			return errorf(Internal, "list %s at %s: %w", c.Name, b.commit, err)
+		}
+		w.problems = append(w.problems, problems...)
+		files := committed
+		if b.worktree {
+			tree, err := b.repo.Worktree(ctx, gitstore.Options{Dir: c.dir, Keep: c.holds, Cache: b.repo.stat})
+			if err != nil {
+				return errorf(Internal, "read the work tree of %s: %w", c.Name, err)
+			}
+			w.problems = append(w.problems, tree.Problems...)
+			files = tree.Files
+		}
+		w.addFiles(c, files, committed, b.worktree)
+	}
+	return nil
+}
+
+func (w *view) addFiles(c *collection, files, committed []gitstore.File, compare bool) {
+	old := map[string]note.ID{}
+	if compare {
+		for _, f := range committed {
+			if w.visible(c, f.Path) {
+				old[f.Path] = f.Blob
+			}
+		}
+	}
+	for _, f := range files {
+		if !w.visible(c, f.Path) {
+			continue
+		}
+		d := doc{col: c, path: f.Path, blob: f.Blob}
+		if compare {
+			was, ok := old[f.Path]
+			d.uncommitted = !ok || was != f.Blob
+			delete(old, f.Path)
+		}
+		w.docs = append(w.docs, d)
+	}
+	w.deleted += len(old)
+}
+
+func (w *view) visible(c *collection, path string) bool {
+	return c.holds(path) && (w.v.audience == Person || !w.v.private(path))
+}
+
+// finish sorts the docs and builds the maps.
+func (w *view) finish() {
+	slices.SortFunc(w.docs, func(a, b doc) int {
+		return cmp.Or(strings.Compare(a.col.Name, b.col.Name), strings.Compare(a.path, b.path))
+	})
+	w.byPath = make(map[string][]int, len(w.docs))
+	w.where = make(map[note.ID]int, len(w.docs))
+	h := sha256.New()
+	for i, d := range w.docs {
+		w.byPath[d.path] = append(w.byPath[d.path], i)
+		if _, ok := w.where[d.blob]; !ok {
+			w.where[d.blob] = i
+		}
+		if w.worktree {
+			fmt.Fprintf(h, "%s\x00%s\x00%s\n", d.col.Name, d.path, d.blob)
+		}
+	}
+	if w.worktree {
+		w.tree = hex.EncodeToString(h.Sum(nil)[:20])
+	}
+}
+
+func (w *view) key() string {
+	return string(w.v.audience) + fmt.Sprint(w.draft) + baseKey(w.bases, w.tree)
+}
+
+func (v *Vault) cachedView(key string) *view {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return v.lookup(key)
+}
+
+func (v *Vault) lookup(key string) *view {
+	i := slices.IndexFunc(v.views, func(w *view) bool { return w.key() == key })
+	if i < 0 {
+		return nil
+	}
+	w := v.views[i]
+	v.views = append(slices.Delete(v.views, i, i+1), w)
+	return w
+}
+
+// cacheView keeps w, or returns the equal view that is kept already.
+func (v *Vault) cacheView(w *view) *view {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if old := v.lookup(w.key()); old != nil {
+		return old
+	}
+	v.views = append(v.views, w)
+	if len(v.views) > cachedViews {
+		v.views = slices.Delete(v.views, 0, 1)
+	}
+	return w
+}
+
+// blobs returns each blob of the view once, in order of its first doc.
+func (w *view) blobs() []note.ID {
+	ids := make([]note.ID, 0, len(w.where))
+	for i, d := range w.docs {
+		if w.where[d.blob] == i {
+			ids = append(ids, d.blob)
+		}
+	}
+	return ids
+}
+
+// load reads the bytes of blobs of the view, wherever they are: in a
+// repository's objects or, not yet committed, in its work tree.
+func (w *view) load(ctx context.Context, ids []note.ID, fn func(note.ID, []byte, error) error) error {
+	for _, b := range w.bases {
+		var mine []note.ID
+		for _, id := range ids {
+			if d := w.docs[w.where[id]]; d.col.repo != b.repo {
+				continue
+			} else if d.uncommitted {
+				src, err := b.repo.ReadWorktree(d.col.full(d.path), id)
+				if err := fn(id, src, err); err != nil {
+					return err
+				}
+			} else {
+				mine = append(mine, id)
+			}
+		}
+		if err := b.repo.Blobs(ctx, mine, fn); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// bytes reads one doc.
+func (w *view) bytes(i int) ([]byte, error) {
+	d := w.docs[i]
+	if d.uncommitted {
+		src, err := d.col.repo.ReadWorktree(d.col.full(d.path), d.blob)
+		if err == nil {
+			return src, nil
+		}
+		// Changed since it was listed; the listed bytes may stand in git all the same.
+		if src, gitErr := d.col.repo.Blob(d.blob); gitErr == nil {
+			return src, nil
+		}
+		return nil, errorf(Conflict, "read %s: %w", d.path, err).hint("it changed while it was read: ask again")
+	}
+	src, err := d.col.repo.Blob(d.blob)
+	if err != nil {
+		return nil, errorf(Internal, "read %s: %w", d.path, err)
+	}
+	return src, nil
+}
+
+// note reads and parses one doc. The text is what Parse decoded.
+func (w *view) note(i int) (*note.Note, []byte, error) {
+	src, err := w.bytes(i)
+	if err != nil {
+		return nil, nil, err
+	}
+	n, text := note.Parse(src)
+	return n, text, nil
+}
+
+// uri is the citation of a doc: pinned to the commit that was read, or
+// unpinned when the work tree's text is not in it.
+func (w *view) uri(i int, fragment string) string {
+	d := w.docs[i]
+	c := citation{Collection: d.col.Name, Path: d.path, Fragment: fragment}
+	if !d.uncommitted {
+		c.Commit = w.commitOf(d.col).String()
+	}
+	return c.String()
+}
+
+// section is the first directory of a path, "" for a note at the root.
+func section(p string) string {
+	dir, _, ok := strings.Cut(p, "/")
+	if !ok {
+		return ""
+	}
+	return dir
+}
+
+// clock is the time that recency is measured from: the committer date of the
+// base commit, or today for a work tree.
+func (w *view) clock() time.Time {
+	if w.worktree {
+		return w.v.now().UTC()
+	}
+	var last time.Time
+	for _, b := range w.bases {
+		if c, err := b.repo.Commit(b.commit); err == nil && c.Committer.When.After(last) {
+			last = c.Committer.When
+		}
+	}
+	return last.UTC()
+}
+
+// fileTitle is a note's title when it names none itself.
+func fileTitle(p string) string {
+	return strings.TrimSuffix(path.Base(p), path.Ext(p))
+}
