@@ -1,0 +1,163 @@
+package mcp
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"runtime/debug"
+	"slices"
+	"strings"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"kb/vault"
+)
+
+// Options narrow what a server offers.
+type Options struct {
+	ReadOnly bool     // no tool that writes
+	Tools    []string // only these; all when empty
+	Log      func(format string, args ...any)
+}
+
+// Server is a vault's operations as an MCP server. Make one with [New].
+type Server struct {
+	svc *vault.Service
+	log func(format string, args ...any)
+	sdk *sdk.Server
+}
+
+// New makes a server. It touches neither repository nor store: those are opened
+// by the first call.
+func New(svc *vault.Service, o Options) (*Server, error) {
+	if o.Log == nil {
+		o.Log = func(string, ...any) {}
+	}
+	s := &Server{svc: svc, log: o.Log}
+	s.sdk = sdk.NewServer(
+		&sdk.Implementation{Name: "kb", Title: "kb knowledge base", Version: vault.Version},
+		&sdk.ServerOptions{
+			Instructions: Instructions(svc.Config()),
+			Logger:       slog.New(slog.DiscardHandler),
+			PageSize:     1000,
+
+			CompletionHandler: s.complete,
+		})
+	s.sdk.AddReceivingMiddleware(s.recovering)
+	known := map[string]bool{}
+	for _, op := range vault.Ops() {
+		if op.People {
+			continue
+		}
+		known[op.Name] = true
+		if op.Writes && o.ReadOnly || len(o.Tools) > 0 && !slices.Contains(o.Tools, op.Name) {
+			continue
+		}
+		s.addTool(op)
+	}
+	for _, name := range o.Tools {
+		if !known[name] {
+			return nil, fmt.Errorf("no tool %q", name)
+		}
+	}
+	s.addResources()
+	return s, nil
+}
+
+// ServeStdio speaks the protocol on in and out until in ends or ctx does.
+// Nothing else may write to out.
+func (s *Server) ServeStdio(ctx context.Context, in io.ReadCloser, out io.WriteCloser) error {
+	return s.sdk.Run(ctx, &sdk.IOTransport{Reader: in, Writer: out})
+}
+
+func (s *Server) addTool(op *vault.Op) {
+	no := false
+	annotations := &sdk.ToolAnnotations{ReadOnlyHint: !op.Writes, IdempotentHint: !op.Writes, OpenWorldHint: &no}
+	if op.Writes {
+		annotations.DestructiveHint = &no // a draft only adds; the hint says nothing of a tool that only reads
+	}
+	s.sdk.AddTool(&sdk.Tool{
+		Name:         op.Name,
+		Title:        op.Title,
+		Description:  op.Description,
+		InputSchema:  op.InputSchema(),
+		OutputSchema: op.OutputSchema(),
+		Annotations:  annotations,
+	}, func(ctx context.Context, req *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+		return s.call(ctx, op, req), nil
+	})
+}
+
+// call runs a tool. Its errors are results: the model can read and mend them.
+func (s *Server) call(ctx context.Context, op *vault.Op, req *sdk.CallToolRequest) *sdk.CallToolResult {
+	r, err := s.svc.Do(ctx, op, req.Params.Arguments, s.progress(ctx, req))
+	if err != nil {
+		return toolError(err)
+	}
+	structured, err := vault.MarshalResult(r)
+	if err != nil {
+		return toolError(err)
+	}
+	var text bytes.Buffer
+	if t, ok := r.(vault.Texter); ok {
+		t.Text(vault.NewText(&text))
+	}
+	return &sdk.CallToolResult{
+		Content:           []sdk.Content{&sdk.TextContent{Text: strings.TrimRight(text.String(), "\n")}},
+		StructuredContent: json.RawMessage(structured),
+	}
+}
+
+// toolError is an error as a model reads it: what failed, the code, and what
+// would be right. It never carries structured content.
+func toolError(err error) *sdk.CallToolResult {
+	e := vault.AsError(err)
+	text := fmt.Sprintf("%s (%s)", withoutPaths(e.Message), e.Code)
+	if e.Hint != "" {
+		text += "\nhint: " + withoutPaths(e.Hint)
+	}
+	return &sdk.CallToolResult{IsError: true, Content: []sdk.Content{&sdk.TextContent{Text: text}}}
+}
+
+// progress reports to a client that asked for it.
+func (s *Server) progress(ctx context.Context, req *sdk.CallToolRequest) vault.Progress {
+	token := req.Params.GetProgressToken()
+	if token == nil || req.Session == nil {
+		return nil
+	}
+	last := -1.0
+	return func(done, total int, what string) {
+		if float64(done) <= last {
+			return // progress only grows, whatever phase the work is in
+		}
+		last = float64(done)
+		err := req.Session.NotifyProgress(ctx, &sdk.ProgressNotificationParams{
+			ProgressToken: token, Progress: float64(done), Total: float64(total), Message: what,
+		})
+		if err != nil {
+			s.log("progress: %v", err)
+		}
+	}
+}
+
+// recovering turns a panic in a handler into an error of that call.
+func (s *Server) recovering(next sdk.MethodHandler) sdk.MethodHandler {
+	return func(ctx context.Context, method string, req sdk.Request) (result sdk.Result, err error) {
+		defer func() {
+			p := recover()
+			if p == nil {
+				return
+			}
+			s.log("panic in %s: %v\n%s", method, p, debug.Stack())
+			if _, ok := req.(*sdk.CallToolRequest); ok {
+				result, err = toolError(fmt.Errorf("%s failed inside kb: a bug; please report it", method)), nil
+				return
+			}
+			err = fmt.Errorf("%s failed inside kb", method)
+		}()
+		return next(ctx, method, req)
+	}
+}
