@@ -6,8 +6,10 @@ cache=$(mktemp -d)
 trap 'rm -rf "$cache"' EXIT
 export KB_CACHE_DIR="$cache"
 
-say() { printf '\n\033[1m%s\033[0m\n' "$*"; }
-show() { printf '\033[2m$ kb %s\033[0m\n' "$*"; "$KB" "$@"; }
+bold='' dim='' plain=''
+if [ -t 1 ]; then bold=$(printf '\033[1m') dim=$(printf '\033[2m') plain=$(printf '\033[0m'); fi
+say() { printf '\n%s%s%s\n' "$bold" "$*" "$plain"; }
+show() { printf '%s$ kb %s%s\n' "$dim" "$*" "$plain"; "$KB" "$@"; }
 
 say "What is in the vault?"
 show list-sections --text
