@@ -94,6 +94,9 @@ func BenchmarkSearch(b *testing.B) {
 		}
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()
+			for _, q := range queries { // warm
+				search(b, v, Query{Text: q, NoExcerpt: bare})
+			}
 			var times []time.Duration
 			for i := 0; b.Loop(); i++ {
 				start := time.Now()
