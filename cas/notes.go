@@ -16,7 +16,7 @@ var (
 	noteEnc = must(cbor.CoreDetEncOptions().EncMode())
 	noteDec = must(cbor.DecOptions{
 		DefaultMapType: reflect.TypeFor[map[string]any](),
-		IntDec:         cbor.IntDecConvertSigned,
+		IntDec:         cbor.IntDecConvertSignedOrFail,
 		UTF8:           cbor.UTF8DecodeInvalid,
 		// What is decoded was encoded here and passed its checksum: the limits
 		// that guard against hostile input would only lose long notes.

@@ -28,7 +28,11 @@ func readConfig(file string) (*Config, error) {
 		return nil, c.errorAt(0, "the file is empty").hint("kb init --force writes a commented one")
 	}
 	if len(tree.Docs) > 1 {
-		return nil, c.errorAt(tree.Docs[1].GetToken().Position.Line, "more than one YAML document")
+		line := 0
+		if start := tree.Docs[1].Start; start != nil {
+			line = start.Position.Line
+		}
+		return nil, c.errorAt(line, "more than one YAML document")
 	}
 	body := tree.Docs[0].Body
 	if err := c.checkNode(body, reflect.TypeFor[Config](), ""); err != nil {

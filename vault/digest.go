@@ -304,20 +304,23 @@ func (d *Digest) Text(t *Text) {
 		t.Printf("\n%s  %s\n", t.Strong(c.Name), t.Dim(plural(c.DocCount, "note")))
 		for _, s := range c.Sections {
 			label := SectionInfo{Name: s.Name}.label()
-			t.Printf("  %s %s  %s\n", t.Accent(label), t.Dim(fmt.Sprintf("(%d)", s.DocCount)), visible(strings.Join(nonEmpty([]string{s.Hint, strings.Join(s.Topics, ", ")}), " - ")))
+			about := visible(strings.Join(nonEmpty([]string{s.Hint, strings.Join(s.Topics, ", ")}), " - "))
+			t.Hang("  ", "      ", strings.TrimRight(fmt.Sprintf("%s %s %s", t.Accent(label), t.Dim(fmt.Sprintf("(%d)", s.DocCount)), about), " "))
 		}
 		if len(c.Recent) > 0 {
 			t.Printf("  %s\n", t.Dim("recent"))
 		}
+		var recent [][]string
 		for _, r := range c.Recent {
-			t.Printf("    %s  %s  %s\n", t.Dim(r.Date), t.Plain(r.Title), t.Accent(r.Path))
+			recent = append(recent, []string{"    " + t.Dim(r.Date), t.Plain(r.Title), t.Accent(r.Path)})
 		}
+		t.Table(recent)
 		if len(c.Wanted) > 0 {
 			var names []string
 			for _, w := range c.Wanted {
 				names = append(names, fmt.Sprintf("%s (%d)", w.Target, w.Count))
 			}
-			t.Printf("  %s %s\n", t.Dim("linked but missing:"), visible(strings.Join(names, ", ")))
+			t.Hang("  ", "      ", t.Dim("linked but missing:")+" "+visible(strings.Join(names, ", ")))
 		}
 	}
 	if d.Truncated {

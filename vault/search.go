@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"regexp/syntax"
 	"slices"
 	"strings"
 
@@ -207,9 +206,8 @@ func marked(s string, marks []note.Span) string {
 }
 
 func searchError(err error) error {
-	var bad *syntax.Error
-	if errors.As(err, &bad) {
-		return errorf(Usage, "%w", bad).hint("RE2 syntax: github.com/google/re2/wiki/Syntax; mode=literal takes the text as it is")
+	if errors.Is(err, index.ErrPattern) {
+		return errorf(Usage, "%w", err).hint("RE2 syntax: github.com/google/re2/wiki/Syntax; mode=literal takes the text as it is")
 	}
 	return err
 }
@@ -298,7 +296,7 @@ func (r *SearchResult) Text(t *Text) {
 		h.text(t, i+1)
 	}
 	shown := fmt.Sprintf("%d of %s", len(r.Results), plural(r.Total, "note"))
-	t.Printf("%s\n", t.Dim(strings.Join(nonEmpty([]string{shown, r.Seen.text(), r.Degraded}), " · ")))
+	t.Wrap("", t.Dim(strings.Join(nonEmpty([]string{shown, r.Seen.text(), r.Degraded}), " · ")))
 	for _, c := range r.Corrected {
 		t.Printf("%s\n", t.Warn(fmt.Sprintf("no note has %q; searched for %q", c.From, c.To)))
 	}
@@ -322,7 +320,10 @@ func (h Hit) text(t *Text, n int) {
 		place += " › " + strings.TrimPrefix(h.Heading, h.Title+" > ")
 	}
 	t.Printf("%d. %s  %s\n", n, t.Link(t.Strong(h.Title), h.Collection, h.Path), t.Dim(fmt.Sprintf("%.2f", h.Score)))
-	t.Printf("   %s\n", t.Accent(fmt.Sprintf("%s:%d", place, h.Lines[0])))
+	if h.Lines[0] > 0 {
+		place = fmt.Sprintf("%s:%d", place, h.Lines[0])
+	}
+	t.Wrap("   ", t.Accent(place))
 	if h.SupersededBy != "" {
 		t.Printf("   %s\n", t.Warn("superseded by "+h.SupersededBy))
 	} else if slices.Contains([]string{"obsolete", "deprecated", "superseded"}, strings.ToLower(h.Status)) {

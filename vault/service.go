@@ -23,9 +23,8 @@ type Service struct {
 	node     *owner.Node
 	log      func(format string, args ...any)
 
-	once     sync.Once // opens local
-	local    *host
-	localErr error
+	once  sync.Once // opens local
+	local *host
 }
 
 // Progress is told how far long work is; total is 0 while it is not known.

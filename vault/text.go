@@ -1,11 +1,9 @@
 package vault
 
 import (
-	"bytes"
 	"fmt"
 	"io"
 	"strings"
-	"text/tabwriter"
 	"unicode"
 	"unicode/utf8"
 
@@ -93,18 +91,58 @@ func (t *Text) Table(rows [][]string) {
 		}
 		return
 	}
-	var b bytes.Buffer
-	tw := tabwriter.NewWriter(&b, 0, 4, 2, ' ', 0)
+	widths := columns(rows)
 	for _, r := range rows {
-		fmt.Fprintln(tw, strings.Join(r, "\t"))
+		var b strings.Builder
+		for i, cell := range r {
+			b.WriteString(cell)
+			if i < len(r)-1 {
+				b.WriteString(strings.Repeat(" ", widths[i]-printedWidth(cell)+2))
+			}
+		}
+		t.Printf("%s\n", clipColumns(strings.TrimRight(b.String(), " "), t.Width))
 	}
-	tw.Flush()
-	for _, line := range strings.SplitAfter(b.String(), "\n") {
-		t.Printf("%s", strings.TrimRight(line, " \n"))
-		if line != "" {
-			t.Printf("\n")
+}
+
+// columns is the width of the widest cell in each column.
+func columns(rows [][]string) (widths []int) {
+	for _, r := range rows {
+		for i, cell := range r {
+			if i == len(widths) {
+				widths = append(widths, 0)
+			}
+			widths[i] = max(widths[i], printedWidth(cell))
 		}
 	}
+	return widths
+}
+
+// clipColumns cuts a line that is wider than the terminal; the escape sequences
+// behind the cut stay, so that no colour outlives its line.
+func clipColumns(line string, most int) string {
+	if most <= 0 || printedWidth(line) <= most {
+		return line
+	}
+	var b strings.Builder
+	left := most - 1 // for the …
+	for i := 0; i < len(line); {
+		if end := strings.IndexByte(line[i:], 'm'); line[i] == '\x1b' && end >= 0 {
+			b.WriteString(line[i : i+end+1])
+			i += end + 1
+			continue
+		}
+		_, size := utf8.DecodeRuneInString(line[i:])
+		char := line[i : i+size]
+		if n := printedWidth(char); left >= n {
+			b.WriteString(char)
+			left -= n
+		} else if left >= 0 {
+			b.WriteString("…")
+			left = -1
+		}
+		i += size
+	}
+	return b.String()
 }
 
 func nonEmpty(in []string) (out []string) {
@@ -117,9 +155,12 @@ func nonEmpty(in []string) (out []string) {
 }
 
 // Wrap writes s indented and broken at the terminal's width.
-func (t *Text) Wrap(indent, s string) {
+func (t *Text) Wrap(indent, s string) { t.Hang(indent, indent, s) }
+
+// Hang is Wrap with another indentation for the lines after the first.
+func (t *Text) Hang(first, indent, s string) {
 	if t.Width <= 0 {
-		t.Printf("%s%s\n", indent, s)
+		t.Printf("%s%s\n", first, s)
 		return
 	}
 	col := 0
@@ -130,8 +171,9 @@ func (t *Text) Wrap(indent, s string) {
 			col = 0
 		}
 		if col == 0 {
-			t.Printf("%s%s", indent, word)
-			col = len(indent) + n
+			t.Printf("%s%s", first, word)
+			col = len(first) + n
+			first = indent
 			continue
 		}
 		t.Printf(" %s", word)
