@@ -11,6 +11,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"slices"
 	"syscall"
 
 	"github.com/alecthomas/kong"
@@ -100,6 +101,7 @@ func (c *cli) execute(args []string) error {
 		return nil
 	}
 	if err != nil {
+		c.flags.JSON, c.flags.Text = slices.Contains(args, "--json"), slices.Contains(args, "--text")
 		return c.usageError(err)
 	}
 	if op := c.ops[parsed.Selected().Name]; op != nil {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"regexp"
 	"strings"
 
 	"github.com/alecthomas/kong"
@@ -127,6 +128,8 @@ func (c *cli) buildParser(grammar any) error {
 	return nil
 }
 
+var shortFlag = regexp.MustCompile(`^unknown flag -[^-]`)
+
 // usageError is what kong says, in our form.
 func (c *cli) usageError(err error) error {
 	var parse *kong.ParseError
@@ -136,7 +139,7 @@ func (c *cli) usageError(err error) error {
 	}
 	name := parse.Context.Selected().Name
 	e.Hint = "kb help " + name
-	if op := c.ops[name]; op != nil && strings.HasPrefix(e.Message, "unknown flag -") && len(parse.Context.Selected().Positional) > 0 {
+	if op := c.ops[name]; op != nil && shortFlag.MatchString(e.Message) && len(parse.Context.Selected().Positional) > 0 {
 		e.Hint += " lists the flags; quote a word that begins with -, with the rest: kb " + name + " 'one -two'"
 	}
 	return e

@@ -1,0 +1,54 @@
+// Lists and calls every tool of `kb mcp` with the official client, and compares
+// each answer with what the command prints.
+//
+//   node plan.mjs KB PLAN.json    in the vault's directory
+//
+// PLAN.json holds [{tool, args, command}], where command is the command line of
+// the same call.
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { isDeepStrictEqual } from 'node:util';
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
+
+const [kb, planFile] = process.argv.slice(2);
+const plan = JSON.parse(readFileSync(planFile, 'utf8'));
+const varying = ['seconds', 'disk_bytes', 'unchanged', 'added'];
+const faults = [];
+
+const client = new Client({ name: 'kb-client-test', version: '1.0.0' });
+const transport = new StdioClientTransport({ command: kb, args: ['mcp'], env: process.env, stderr: 'inherit' });
+await client.connect(transport);
+if (!client.getInstructions()?.includes('kb_digest')) faults.push('no instructions');
+
+const { tools } = await client.listTools(); // the client compiles every output schema
+for (const { name } of tools) {
+  if (!plan.some((step) => step.tool === name)) faults.push(`${name}: no call in the plan`);
+}
+for (const { tool, args, command } of plan) {
+  const answer = await client.callTool({ name: tool, arguments: args }); // checked against the schema
+  const printed = JSON.parse(execFileSync(kb, command, { encoding: 'utf8' }));
+  const got = { ...answer.structuredContent };
+  for (const key of varying) {
+    delete got[key];
+    delete printed[key];
+  }
+  if (answer.isError || !isDeepStrictEqual(got, printed)) {
+    faults.push(`${tool} ${JSON.stringify(args)}\n  tool    ${JSON.stringify(answer)}\n  command ${JSON.stringify(printed)}`);
+  }
+}
+
+const refused = await client.callTool({ name: 'search', arguments: { query: 'x', colection: 'y' } });
+if (!refused.isError || refused.structuredContent || !refused.content[0].text.includes('did you mean collection?')) {
+  faults.push(`an unknown argument: ${JSON.stringify(refused)}`);
+}
+const { resourceTemplates } = await client.listResourceTemplates();
+if (!resourceTemplates.some((t) => t.uriTemplate === 'kb://{collection}@{commit}/{+path}')) faults.push('no template for citations');
+const hit = (await client.callTool({ name: 'search', arguments: plan[0].args })).structuredContent.results[0];
+const { contents } = await client.readResource({ uri: hit.uri });
+if (!contents[0].text) faults.push(`${hit.uri}: empty`);
+
+await client.close();
+console.log(`${tools.length} tools, ${plan.length} calls, ${faults.length} faults`);
+for (const fault of faults) console.error(fault);
+process.exit(faults.length ? 1 : 0);
