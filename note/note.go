@@ -2,7 +2,7 @@ package note
 
 // Recipe names what [Parse] does with bytes. Whatever is stored of a parse is
 // stored under it; any change to what Parse returns changes it.
-const Recipe = "note/1"
+const Recipe = "note/2"
 
 // Note is what the bytes of one note say, and nothing that depends on where
 // the note stands. Offsets are bytes into the decoded text (see [Decode]);
@@ -20,6 +20,8 @@ type Note struct {
 	Words    int       `cbor:"w,omitempty"` // words of the body; a Han, kana, Thai, … character counts as one
 	Body     int       `cbor:"o,omitempty"` // offset of the body: what follows the frontmatter; 0 if that is malformed, and so text
 	Skip     []Span    `cbor:"k,omitempty"` // parts of the body that say nothing to a reader: HTML and %% comments
+	Entities []Entity  `cbor:"e,omitempty"` // what the note names, by kind and name
+	Sketch   Sketch    `cbor:"m,omitempty"` // for finding notes that say nearly the same
 	Problems []Problem `cbor:"p,omitempty"` // what is wrong with the bytes; never fatal
 	Binary   bool      `cbor:"x,omitempty"` // not text at all: nothing but Problems is set
 }

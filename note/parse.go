@@ -44,6 +44,8 @@ func Parse(src []byte) (*Note, []byte) {
 	n.Skip = mergeSpans(f.skip)
 	n.Summary = summary(root, text)
 	n.Words = n.countWords(text)
+	n.Entities = n.entities(text, f.tags)
+	n.Sketch = sketch(text, n.Body, n.Skip)
 	n.Chunks = n.chunks(text)
 	return n, text
 }
