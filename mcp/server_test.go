@@ -105,6 +105,12 @@ var calls = map[string]map[string]any{
 	"kb_digest":     {},
 	"list_sections": {"at": "HEAD"},
 	"kb_query":      {"tag": "howto"},
+	"kb_similar":    {"path": "guides/retry.md"},
+	"kb_links":      {"path": "guides/retry.md"},
+	"kb_entities":   {},
+	"kb_history":    {"path": "guides/retry.md"},
+	"kb_health":     {},
+	"kb_export":     {"max_tokens": 500},
 	"kb_stats":      {},
 	"reindex":       {},
 }

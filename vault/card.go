@@ -26,6 +26,11 @@ type card struct {
 	words      int
 	chunks     int
 	links      []note.Link // those that may lead to a note
+	headings   []string
+	slugs      []string // of the headings
+	blocks     []string
+	entities   []note.Entity
+	sketch     note.Sketch
 	problems   []note.Problem
 	bytes      int // of the decoded text
 }
@@ -37,7 +42,7 @@ func newCard(n *note.Note) *card {
 			links = append(links, l)
 		}
 	}
-	return &card{
+	c := &card{
 		title:      n.Title,
 		aliases:    n.Aliases,
 		tags:       n.Tags,
@@ -53,7 +58,16 @@ func newCard(n *note.Note) *card {
 		bytes:      textEnd(n),
 		links:      links,
 		problems:   n.Problems,
+		entities:   n.Entities,
+		sketch:     n.Sketch,
 	}
+	for _, h := range n.Headings {
+		c.headings, c.slugs = append(c.headings, h.Text), append(c.slugs, h.Slug)
+	}
+	for _, b := range n.Blocks {
+		c.blocks = append(c.blocks, b.ID)
+	}
+	return c
 }
 
 // field returns the property of that name as a list of texts.

@@ -219,13 +219,7 @@ var commonWord = func() map[string]bool {
 // many notes link to them.
 func (s *surveyor) wanted(c *collection) []WantedNote {
 	const most = 10
-	var paths []string
-	for _, d := range s.docs {
-		if d.col == c {
-			paths = append(paths, d.path)
-		}
-	}
-	resolver := note.NewResolver(paths)
+	resolver := s.resolvers()[c]
 	counts := map[string]int{}
 	for i, d := range s.docs {
 		if d.col != c {

@@ -1,15 +1,19 @@
 package vault
 
 import (
+	"cmp"
 	"context"
+	"slices"
+	"strings"
 
 	"kb/note"
 )
 
 // linkGraph is how the docs of a view link to each other.
 type linkGraph struct {
-	out [][]linkTo
-	in  [][]linkTo
+	out    [][]linkTo // by doc, in source order
+	in     [][]linkTo // by doc, in order of the linking docs
+	broken [][]brokenLink
 }
 
 // linkTo is one link, seen from one of its ends: doc is the other end.
@@ -18,18 +22,30 @@ type linkTo struct {
 	link *note.Link
 }
 
-// Linked is a note at the other end of a link.
-type Linked struct {
-	Path       string `json:"path"`
-	Title      string `json:"title"`
-	Collection string `json:"collection"`
-	Line       int    `json:"line"` // of the link, in the note that has it
-	Text       string `json:"text"`
+// brokenLink is a link that leads nowhere, and why.
+type brokenLink struct {
+	link *note.Link
+	why  breakage
+	near string // the note that was probably meant, "" when there is none
 }
+
+type breakage string
+
+const (
+	noNote      breakage = "no such note"
+	onlyAlias   breakage = "only an alias: Obsidian does not follow it"
+	noHeading   breakage = "no such heading in the note"
+	noBlock     breakage = "no such block in the note"
+	severalFits breakage = "several notes fit"
+)
 
 // graph resolves every link of the view, once.
 func (w *view) graph(ctx context.Context) (*linkGraph, error) {
 	cards, err := w.allCards(ctx)
+	if err != nil {
+		return nil, err
+	}
+	titles, err := w.titles(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -38,30 +54,84 @@ func (w *view) graph(ctx context.Context) (*linkGraph, error) {
 	if w.links != nil {
 		return w.links, nil
 	}
-	g := &linkGraph{out: make([][]linkTo, len(w.docs)), in: make([][]linkTo, len(w.docs))}
-	paths := map[*collection][]string{}
-	for _, d := range w.docs {
-		paths[d.col] = append(paths[d.col], d.path)
-	}
-	resolvers := map[*collection]*note.Resolver{}
-	for c, p := range paths {
-		resolvers[c] = note.NewResolver(p)
-	}
+	g := &linkGraph{out: make([][]linkTo, len(w.docs)), in: make([][]linkTo, len(w.docs)), broken: make([][]brokenLink, len(w.docs))}
+	resolvers := w.resolvers()
 	for i, d := range w.docs {
 		for k := range cards[i].links {
 			l := &cards[i].links[k]
-			t := resolvers[d.col].Resolve(d.path, *l)
-			if t.External || t.Path == "" {
-				continue
-			}
-			if j, ok := w.docAt(d.col.Name, t.Path); ok && j != i {
-				g.out[i] = append(g.out[i], linkTo{j, l})
-				g.in[j] = append(g.in[j], linkTo{i, l})
-			}
+			w.follow(g, resolvers[d.col], titles, i, l)
 		}
 	}
 	w.links = g
 	return g, nil
+}
+
+// resolvers finds links in each collection, among its notes and other files.
+func (w *view) resolvers() map[*collection]*note.Resolver {
+	paths := map[*collection][]string{}
+	for _, d := range w.docs {
+		paths[d.col] = append(paths[d.col], d.path)
+	}
+	out := map[*collection]*note.Resolver{}
+	for _, c := range w.v.cols {
+		out[c] = note.NewResolver(append(paths[c], w.others[c]...))
+	}
+	return out
+}
+
+// follow adds one link of doc i to the graph.
+func (w *view) follow(g *linkGraph, r *note.Resolver, titles map[string][]int, i int, l *note.Link) {
+	d := w.docs[i]
+	t := r.Resolve(d.path, *l)
+	if t.External {
+		return
+	}
+	if t.Path == "" && l.Target != "" {
+		b := brokenLink{link: l, why: noNote}
+		if docs := titles[foldName(l.Target)]; len(docs) > 0 {
+			b.near = w.docs[docs[0]].path
+			if l.Kind == note.WikiLink && !strings.EqualFold(fileTitle(b.near), l.Target) {
+				b.why = onlyAlias
+			}
+		}
+		g.broken[i] = append(g.broken[i], b)
+		return
+	}
+	j := i
+	if l.Target != "" {
+		var ok bool
+		if j, ok = w.docAt(d.col.Name, t.Path); !ok {
+			return // an attachment
+		}
+	}
+	if why := w.cards[j].missingFragment(t.Fragment); why != "" {
+		g.broken[i] = append(g.broken[i], brokenLink{link: l, why: why, near: w.docs[j].path})
+	}
+	if j != i {
+		g.out[i] = append(g.out[i], linkTo{j, l})
+		g.in[j] = append(g.in[j], linkTo{i, l})
+	}
+}
+
+// missingFragment says what is wrong with a link's fragment, "" for nothing.
+func (c *card) missingFragment(fragment string) breakage {
+	if fragment == "" {
+		return ""
+	}
+	if id, ok := strings.CutPrefix(fragment, "^"); ok {
+		if slices.Contains(c.blocks, id) {
+			return ""
+		}
+		return noBlock
+	}
+	last := fragment[strings.LastIndexByte(fragment, '#')+1:]
+	slug := note.Slug(last)
+	for _, s := range c.slugs {
+		if s == last || s == slug {
+			return ""
+		}
+	}
+	return noHeading
 }
 
 // linked lists the other ends, each note once, at its first link.
@@ -73,9 +143,287 @@ func (w *view) linked(ends []linkTo) []Linked {
 			continue
 		}
 		seen[e.doc] = true
-		d := w.docs[e.doc]
-		out = append(out, Linked{Path: d.path, Title: w.titleOf(e.doc, w.cards[e.doc]), Collection: d.col.Name,
-			Line: e.link.Line, Text: e.link.Text})
+		out = append(out, w.linkedDoc(e))
 	}
 	return out
 }
+
+func (w *view) linkedDoc(e linkTo) Linked {
+	d := w.docs[e.doc]
+	return Linked{Path: d.path, Title: w.titleOf(e.doc, w.cards[e.doc]), Collection: d.col.Name, Line: e.link.Line, Text: e.link.Text}
+}
+
+// Linked is a note at the other end of a link.
+type Linked struct {
+	Path       string `json:"path"`
+	Title      string `json:"title"`
+	Collection string `json:"collection"`
+	Line       int    `json:"line"` // of the link, in the note that has it
+	Text       string `json:"text"`
+}
+
+// LinksParams names a note whose links are wanted; without one, the graph is.
+type LinksParams struct {
+	Path       string `json:"path,omitempty" arg:"" help:"note: path, title, alias or citation; without it the whole graph"`
+	Direction  string `json:"direction,omitempty" enum:"both,out,in" default:"both" help:"which links"`
+	Depth      int    `json:"depth,omitempty" default:"1" min:"1" max:"5" help:"how many links away"`
+	Collection string `json:"collection,omitempty" help:"graph of this collection only"`
+	MaxTokens  int    `json:"max_tokens,omitempty" default:"6000" min:"100" help:"budget of the answer"`
+	atParam
+}
+
+// LinksResult is the links of a note, or the graph.
+type LinksResult struct {
+	Path            string       `json:"path,omitempty"`
+	Out             []Linked     `json:"out"`
+	In              []Linked     `json:"in"`
+	Broken          []BrokenLink `json:"broken"`
+	Nodes           []Node       `json:"nodes"`
+	Edges           []Edge       `json:"edges"`
+	Orphans         int          `json:"orphans"`
+	UnresolvedLinks int          `json:"unresolved_links"`
+	Truncated       bool         `json:"truncated,omitempty"`
+	Seen
+}
+
+// BrokenLink is a link that leads nowhere.
+type BrokenLink struct {
+	Path  string `json:"path"` // what it names
+	Title string `json:"title"`
+	Line  int    `json:"line"`
+	Text  string `json:"text"`
+	Why   string `json:"why"`
+	Near  string `json:"near,omitempty"` // the note that may be meant
+}
+
+// Node is a note of the graph; one that is linked to but does not exist has
+// exists false.
+type Node struct {
+	Path    string   `json:"path"`
+	Title   string   `json:"title"`
+	Tags    []string `json:"tags"`
+	Aliases []string `json:"aliases"`
+	Exists  bool     `json:"exists"`
+	Orphan  bool     `json:"orphan"` // no link leads to or from it
+}
+
+// Edge is all links from one note to another.
+type Edge struct {
+	From     string `json:"from"`
+	To       string `json:"to"`
+	Count    int    `json:"count"`
+	Resolved bool   `json:"resolved"`
+}
+
+var linksOp = define(Op{
+	Name:        "kb_links",
+	Title:       "Follow links",
+	Summary:     "Show the links of a note, or the graph of all",
+	Description: "Links to and from a note, with line and text, and its broken links; depth follows further. Without path: the graph of the vault as nodes and edges.",
+	Examples:    []string{"kb links guides/retry.md", "kb links --json | jq '.orphans'"},
+}, (*Vault).Links)
+
+// Links lists the links of a note, or makes the graph.
+func (v *Vault) Links(ctx context.Context, p LinksParams) (*LinksResult, error) {
+	if p.Path == "" {
+		return v.wholeGraph(ctx, p)
+	}
+	f, err := v.find(ctx, p.Path, p.At)
+	if err != nil {
+		return nil, err
+	}
+	g, err := f.graph(ctx)
+	if err != nil {
+		return nil, err
+	}
+	r := newLinksResult(f.view)
+	r.Path = f.docs[f.doc].path
+	if p.Direction != "in" {
+		r.Out = f.reach(g.out, f.doc, p.Depth)
+		for _, b := range g.broken[f.doc] {
+			r.Broken = append(r.Broken, BrokenLink{Path: linkName(b.link), Title: b.link.Target, Line: b.link.Line,
+				Text: b.link.Text, Why: string(b.why), Near: b.near})
+		}
+	}
+	if p.Direction != "out" {
+		r.In = f.reach(g.in, f.doc, p.Depth)
+	}
+	r.UnresolvedLinks = len(r.Broken)
+	r.fit(p.MaxTokens)
+	return r, nil
+}
+
+func newLinksResult(w *view) *LinksResult {
+	return &LinksResult{Out: []Linked{}, In: []Linked{}, Broken: []BrokenLink{}, Nodes: []Node{}, Edges: []Edge{}, Seen: w.seen()}
+}
+
+// reach lists the notes within depth links, nearest first.
+func (w *view) reach(links [][]linkTo, from, depth int) []Linked {
+	out := []Linked{}
+	seen := map[int]bool{from: true}
+	ring := []int{from}
+	for range depth {
+		var next []int
+		for _, i := range ring {
+			for _, e := range links[i] {
+				if !seen[e.doc] {
+					seen[e.doc] = true
+					next = append(next, e.doc)
+					out = append(out, w.linkedDoc(e))
+				}
+			}
+		}
+		ring = next
+	}
+	return out
+}
+
+func linkName(l *note.Link) string {
+	if l.Fragment == "" {
+		return l.Target
+	}
+	return l.Target + "#" + l.Fragment
+}
+
+func (v *Vault) wholeGraph(ctx context.Context, p LinksParams) (*LinksResult, error) {
+	w, err := v.read(ctx, p.At)
+	if err != nil {
+		return nil, err
+	}
+	cols, err := v.collections(p.Collection)
+	if err != nil {
+		return nil, err
+	}
+	g, err := w.graph(ctx)
+	if err != nil {
+		return nil, err
+	}
+	r := newLinksResult(w)
+	for i, d := range w.docs {
+		if !slices.Contains(cols, d.col) {
+			continue
+		}
+		orphan := len(g.out[i]) == 0 && len(g.in[i]) == 0
+		if orphan {
+			r.Orphans++
+		}
+		c := w.cards[i]
+		r.Nodes = append(r.Nodes, Node{Path: w.name(i), Title: w.titleOf(i, c), Tags: append([]string{}, c.tags...),
+			Aliases: append([]string{}, c.aliases...), Exists: true, Orphan: orphan})
+		r.Edges = append(r.Edges, w.edges(g, i)...)
+		r.UnresolvedLinks += len(g.broken[i])
+	}
+	r.addMissing()
+	r.fit(p.MaxTokens)
+	return r, nil
+}
+
+// name is a doc's path, with its collection where there are several.
+func (w *view) name(i int) string {
+	if len(w.v.cols) == 1 {
+		return w.docs[i].path
+	}
+	return w.docs[i].col.Name + ":" + w.docs[i].path
+}
+
+// edges are the links of doc i, those to one note together.
+func (w *view) edges(g *linkGraph, i int) []Edge {
+	var out []Edge
+	add := func(to string, resolved bool) {
+		for k := range out {
+			if out[k].To == to && out[k].Resolved == resolved {
+				out[k].Count++
+				return
+			}
+		}
+		out = append(out, Edge{From: w.name(i), To: to, Count: 1, Resolved: resolved})
+	}
+	for _, e := range g.out[i] {
+		add(w.name(e.doc), true)
+	}
+	for _, b := range g.broken[i] {
+		if b.why == noNote || b.why == onlyAlias {
+			add(b.link.Target, false)
+		}
+	}
+	slices.SortFunc(out, func(a, b Edge) int { return strings.Compare(a.To, b.To) })
+	return out
+}
+
+// addMissing adds a node for each note that is linked to but does not exist.
+func (r *LinksResult) addMissing() {
+	seen := map[string]bool{}
+	for _, e := range r.Edges {
+		if !e.Resolved && !seen[e.To] {
+			seen[e.To] = true
+			r.Nodes = append(r.Nodes, Node{Path: e.To, Title: e.To, Tags: []string{}, Aliases: []string{}})
+		}
+	}
+	slices.SortStableFunc(r.Nodes, func(a, b Node) int {
+		return cmp.Or(-cmp.Compare(btoi(a.Exists), btoi(b.Exists)), strings.Compare(a.Path, b.Path))
+	})
+}
+
+func btoi(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// fit cuts the longest lists until the answer is within the budget.
+func (r *LinksResult) fit(budget int) {
+	tokens := func() int {
+		return 40 + 25*(len(r.Out)+len(r.In)+len(r.Broken)) + 25*len(r.Edges) + 30*len(r.Nodes)
+	}
+	for budget > 0 && tokens() > budget {
+		r.Truncated = true
+		switch {
+		case len(r.Edges) > 0 && len(r.Edges) >= len(r.Nodes):
+			r.Edges = r.Edges[:len(r.Edges)*3/4]
+		case len(r.Nodes) > 0:
+			r.Nodes = r.Nodes[:len(r.Nodes)*3/4]
+		case len(r.In) > 0 && len(r.In) >= len(r.Out):
+			r.In = r.In[:len(r.In)*3/4]
+		case len(r.Out) > 0:
+			r.Out = r.Out[:len(r.Out)*3/4]
+		case len(r.Broken) > 0:
+			r.Broken = r.Broken[:len(r.Broken)*3/4]
+		default:
+			return
+		}
+	}
+}
+
+// Text writes the links as lists.
+func (r *LinksResult) Text(t *Text) {
+	if r.Path == "" {
+		exist := 0
+		for _, n := range r.Nodes {
+			exist += btoi(n.Exists)
+		}
+		t.Printf("%s, %s, %s\n", t.Strong(plural(exist, "note")), plural(len(r.Edges), "edge"), plural(r.Orphans, "orphan"))
+		t.Printf("%s\n", t.Dim(r.Seen.text()))
+		return
+	}
+	list := func(name string, links []Linked) {
+		if len(links) == 0 {
+			return
+		}
+		t.Printf("%s\n", t.Strong(name))
+		for _, l := range links {
+			t.Printf("  %s  %s  %s\n", t.Plain(l.Title), t.Accent(l.Path), t.Dim(clip(oneSpace(l.Text), 60)))
+		}
+	}
+	list("links to", r.Out)
+	list("linked from", r.In)
+	if len(r.Broken) > 0 {
+		t.Printf("%s\n", t.Strong("broken"))
+		for _, b := range r.Broken {
+			t.Printf("  %s\n", t.Warn(strings.Join(nonEmpty([]string{b.Path, b.Why, b.Near}), " - ")))
+		}
+	}
+	t.Printf("%s\n", t.Dim(r.Seen.text()))
+}
+
+func oneSpace(s string) string { return strings.Join(strings.Fields(s), " ") }

@@ -18,6 +18,7 @@ type SearchParams struct {
 	MaxResults int      `json:"max_results,omitempty" also:"limit" min:"1" max:"200" help:"hits (default 10)"`
 	MinScore   float64  `json:"min_score,omitempty" min:"0" help:"only hits that score at least this"`
 	Exclude    []string `json:"exclude,omitempty" help:"citations already seen"`
+	Entity     []string `json:"entity,omitempty" help:"only notes that name all of these (see kb_entities)"`
 	Explain    bool     `json:"explain,omitempty" help:"show how each score came about"`
 	MaxTokens  int      `json:"max_tokens,omitempty" default:"4000" min:"100" help:"budget of the answer"`
 	Cursor     string   `json:"cursor,omitempty" help:"next of the answer before"`
@@ -170,6 +171,11 @@ func (w *view) keepForSearch(ctx context.Context, p SearchParams) (func(int) boo
 	if err != nil {
 		return nil, err
 	}
+	if len(p.Entity) > 0 {
+		if keep, err = w.keepEntities(ctx, p.Entity, keep); err != nil {
+			return nil, err
+		}
+	}
 	seen := map[int]bool{}
 	for _, s := range p.Exclude {
 		c := citation{Path: s}
@@ -189,6 +195,22 @@ func (w *view) keepForSearch(ctx context.Context, p SearchParams) (func(int) boo
 		return keep, nil
 	}
 	return func(i int) bool { return !seen[i] && (keep == nil || keep(i)) }, nil
+}
+
+// keepEntities narrows keep to the notes that name every one of names.
+func (w *view) keepEntities(ctx context.Context, names []string, keep test) (test, error) {
+	cards, err := w.allCards(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return func(i int) bool {
+		for _, e := range names {
+			if !cards[i].hasEntity(e) {
+				return false
+			}
+		}
+		return keep == nil || keep(i)
+	}, nil
 }
 
 // marked returns an excerpt with its marks as **…**.

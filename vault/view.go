@@ -37,6 +37,7 @@ type view struct {
 	deleted  int   // notes of the base commit that the work tree lacks
 	docs     []doc // by (collection, path)
 	problems []gitstore.Problem
+	others   map[*collection][]string // files that are no notes: what links may lead to as well
 
 	byPath map[string][]int // path → docs; one per collection
 	where  map[note.ID]int  // blob → first doc, to read it
@@ -58,7 +59,7 @@ func (v *Vault) read(ctx context.Context, at string) (*view, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &view{v: v, bases: bases, draft: isDraft(v.revision(at))}
+	w := &view{v: v, bases: bases, draft: isDraft(v.revision(at)), others: map[*collection][]string{}}
 	for _, b := range bases {
 		w.worktree = w.worktree || b.worktree
 	}
@@ -102,6 +103,7 @@ func (w *view) list(ctx context.Context, b base) error {
 			files = tree.Files
 		}
 		w.addFiles(c, files, committed, b.worktree)
+		w.addOthers(c, committed)
 	}
 	return nil
 }
@@ -128,6 +130,15 @@ func (w *view) addFiles(c *collection, files, committed []gitstore.File, compare
 		w.docs = append(w.docs, d)
 	}
 	w.deleted += len(old)
+}
+
+// addOthers remembers the files that are no notes: pictures, attachments.
+func (w *view) addOthers(c *collection, files []gitstore.File) {
+	for _, f := range files {
+		if !c.holds(f.Path) {
+			w.others[c] = append(w.others[c], f.Path)
+		}
+	}
 }
 
 func (w *view) visible(c *collection, path string) bool {

@@ -189,6 +189,12 @@ var parityCalls = map[string][]map[string]any{
 	"kb_digest":     {{}, {"days": 3650, "at": "HEAD", "scope": []string{"guides"}}},
 	"list_sections": {{}, {"at": "2024-01-01"}},
 	"kb_query":      {{"tag": []string{"howto"}}, {"where": []string{"rating>3"}, "sort": "-updated"}, {"has_sources": false, "max_results": 2}},
+	"kb_similar":    {{"path": "guides/retry.md"}},
+	"kb_links":      {{}, {"path": "guides/retry.md", "direction": "out"}},
+	"kb_entities":   {{}, {"name": "howto", "kind": "tag"}},
+	"kb_history":    {{"path": "guides/retry.md"}, {"from": "HEAD"}},
+	"kb_health":     {{"min_words": 5}},
+	"kb_export":     {{}, {"format": "jsonl", "max_documents": 1}},
 	"kb_stats":      {{}},
 	"reindex":       {{"at": "HEAD"}},
 }

@@ -76,6 +76,7 @@ type globals struct {
 type commands struct {
 	globals
 	MCP        mcpCmd        `cmd:"" name:"mcp" help:"Serve the vault to an agent, on stdin and stdout." group:"serve"`
+	Verify     verifyCmd     `cmd:"" help:"Check the citations and quotes of a text." group:"read"`
 	Eval       evalCmd       `cmd:"" help:"Measure search quality on judged queries." group:"tend"`
 	Init       initCmd       `cmd:"" help:"Write a commented kb.yaml." group:"tend"`
 	Config     configCmd     `cmd:"" name:"config" help:"Show the configuration as it is understood." group:"tend"`

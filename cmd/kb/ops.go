@@ -109,8 +109,8 @@ func (c *cli) buildParser(grammar any) error {
 	}
 	c.ops = map[string]*opCommand{}
 	for _, op := range vault.Ops() {
-		if op.Name == "kb_eval" {
-			continue // evalCmd prepares its vault
+		if op.Name == "kb_eval" || op.Name == "kb_verify" {
+			continue // evalCmd and verifyCmd read files first
 		}
 		cmd := newOpCommand(op)
 		group := "read"

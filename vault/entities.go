@@ -1,0 +1,131 @@
+package vault
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+
+	"kb/note"
+)
+
+// EntitiesParams asks what the notes name.
+type EntitiesParams struct {
+	Name       string `json:"name,omitempty" arg:"" help:"only entities whose name holds this; alone, also where"`
+	Kind       string `json:"kind,omitempty" help:"url, email, hashtag, mention, tag, or field"`
+	Collection string `json:"collection,omitempty" help:"only this collection"`
+	MaxResults int    `json:"max_results,omitempty" also:"limit" default:"50" min:"1" max:"1000" help:"entities"`
+	MaxTokens  int    `json:"max_tokens,omitempty" default:"4000" min:"100" help:"budget of the answer"`
+	atParam
+}
+
+// EntitiesResult is what the notes name, most frequent first.
+type EntitiesResult struct {
+	Total     int      `json:"total"`
+	Entities  []Entity `json:"entities"`
+	Truncated bool     `json:"truncated,omitempty"`
+	Seen
+}
+
+// Entity is something that notes name: Count times, in Documents.
+type Entity struct {
+	Name      string   `json:"name"`
+	Kind      string   `json:"kind"`
+	Count     int      `json:"count"`
+	Documents []string `json:"documents"`
+}
+
+var entitiesOp = define(Op{
+	Name:        "kb_entities",
+	Title:       "List what notes name",
+	Summary:     "List addresses, people, tags and other things that notes name",
+	Description: "URLs, mail addresses, @mentions, #hashtags, tags and the items of the property entities, with the notes that name them. search takes entity to require one.",
+	Examples:    []string{"kb entities --kind url", "kb entities rust-lang.org"},
+}, (*Vault).Entities)
+
+// Entities lists what the notes of the view name.
+func (v *Vault) Entities(ctx context.Context, p EntitiesParams) (*EntitiesResult, error) {
+	w, err := v.read(ctx, p.At)
+	if err != nil {
+		return nil, err
+	}
+	cols, err := v.collections(p.Collection)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := w.allCards(ctx); err != nil {
+		return nil, err
+	}
+	all := w.countEntities(cols, strings.ToLower(p.Kind), strings.ToLower(strings.TrimLeft(p.Name, "#@")))
+	r := &EntitiesResult{Total: len(all), Entities: []Entity{}, Seen: w.seen()}
+	spent := 0
+	const mostDocs = 10
+	for _, e := range all {
+		e.Documents = e.Documents[:min(len(e.Documents), mostDocs)]
+		spent += 15 + Tokens(e.Name) + 8*len(e.Documents)
+		if len(r.Entities) == p.MaxResults || spent > p.MaxTokens && len(r.Entities) > 0 {
+			r.Truncated = true
+			break
+		}
+		r.Entities = append(r.Entities, e)
+	}
+	return r, nil
+}
+
+// entitiesOf are what a note names: what its text does, and its tags.
+func (c *card) entitiesOf() []note.Entity {
+	out := slices.Clone(c.entities)
+	for _, t := range c.tags {
+		out = append(out, note.Entity{Kind: "tag", Name: strings.ToLower(t), Count: 1})
+	}
+	return out
+}
+
+func (w *view) countEntities(cols []*collection, kind, name string) []Entity {
+	found := map[[2]string]*Entity{}
+	for i, d := range w.docs {
+		if !slices.Contains(cols, d.col) {
+			continue
+		}
+		for _, e := range w.cards[i].entitiesOf() {
+			if kind != "" && e.Kind != kind || !strings.Contains(strings.ToLower(e.Name), name) {
+				continue
+			}
+			key := [2]string{e.Kind, e.Name}
+			if found[key] == nil {
+				found[key] = &Entity{Name: e.Name, Kind: e.Kind}
+			}
+			found[key].Count += e.Count
+			found[key].Documents = append(found[key].Documents, w.name(i))
+		}
+	}
+	out := make([]Entity, 0, len(found))
+	for _, e := range found {
+		out = append(out, *e)
+	}
+	slices.SortFunc(out, func(a, b Entity) int {
+		return cmp.Or(cmp.Compare(len(b.Documents), len(a.Documents)), cmp.Compare(b.Count, a.Count),
+			strings.Compare(a.Kind, b.Kind), strings.Compare(a.Name, b.Name))
+	})
+	return out
+}
+
+// hasEntity reports whether the note names e, whole or, for an address, a part
+// of its site.
+func (c *card) hasEntity(e string) bool {
+	want := strings.ToLower(strings.TrimLeft(e, "#@"))
+	return slices.ContainsFunc(c.entitiesOf(), func(x note.Entity) bool {
+		name := strings.ToLower(x.Name)
+		return name == want || x.Kind == note.EntityURL && strings.HasPrefix(name, want+"/")
+	})
+}
+
+// Text writes a table.
+func (r *EntitiesResult) Text(t *Text) {
+	var rows [][]string
+	for _, e := range r.Entities {
+		rows = append(rows, []string{t.Dim(e.Kind), t.Accent(e.Name), plural(len(e.Documents), "note"), t.Dim(clip(strings.Join(e.Documents, ", "), 60))})
+	}
+	t.Table(rows)
+	t.Printf("%s\n", t.Dim(plural(r.Total, "name")+" · "+r.Seen.text()))
+}

@@ -1,0 +1,457 @@
+package vault
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"kb/note"
+)
+
+// HealthParams asks what is wrong with the notes.
+type HealthParams struct {
+	Collection string `json:"collection,omitempty" help:"only this collection"`
+	StaleDays  int    `json:"stale_days,omitempty" default:"90" min:"1" help:"a note is stale when it did not change for so long"`
+	MinWords   int    `json:"min_words,omitempty" default:"50" min:"0" help:"a note with fewer words is a stub"`
+	Against    string `json:"against,omitempty" help:"only what is wrong now and was not in this view"`
+	MaxTokens  int    `json:"max_tokens,omitempty" default:"4000" min:"100" help:"budget of the answer; counts stay whole"`
+	Format     string `json:"format,omitempty" hidden:"" enum:"github" help:"print annotations for a workflow"`
+	FailOn     string `json:"fail_on,omitempty" hidden:"" enum:"any,new" help:"exit with 6 when something is found; new needs against"`
+	atParam
+}
+
+// HealthResult is what is wrong, by collection and kind.
+type HealthResult struct {
+	Checked     int                `json:"total_documents_checked"`
+	Issues      int                `json:"total_issues"`
+	Collections []CollectionHealth `json:"collections"`
+	Truncated   bool               `json:"truncated,omitempty"`
+	Seen
+	Format string `json:"format,omitempty"`
+	Fail   bool   `json:"failed,omitempty"`
+}
+
+// CollectionHealth is what is wrong with the notes of a collection. Counts is
+// by the name of the list, before the budget cut any.
+type CollectionHealth struct {
+	Name                 string         `json:"name"`
+	Counts               map[string]int `json:"counts"`
+	MissingCreated       []Issue        `json:"missing_created"`
+	MissingUpdated       []Issue        `json:"missing_updated"`
+	NoTags               []Issue        `json:"no_tags"`
+	Stale                []Issue        `json:"stale"`
+	Stubs                []Issue        `json:"stubs"`
+	Orphans              []Issue        `json:"orphans"`
+	BrokenLinks          []Issue        `json:"broken_links"`
+	BrokenEmbeds         []Issue        `json:"broken_embeds"`
+	DuplicateTitles      []Issue        `json:"duplicate_titles"`
+	NearDuplicates       []Issue        `json:"near_duplicates"`
+	MalformedFrontmatter []Issue        `json:"malformed_frontmatter"`
+	Conflicting          []Issue        `json:"conflicting"`
+	ObsoleteLinks        []Issue        `json:"obsolete_links"`
+}
+
+// Issue is one thing wrong with a note, and what mends it.
+type Issue struct {
+	Path    string `json:"path"`
+	Line    int    `json:"line"`
+	Message string `json:"message"`
+	Mend    string `json:"mend"`
+}
+
+var healthOp = define(Op{
+	Name:        "kb_health",
+	Title:       "Check the notes",
+	Summary:     "Find what is wrong with the notes, and what mends it",
+	Description: "Broken links and embeds, orphans, stubs, stale notes, missing dates and tags, duplicate titles and near duplicates, malformed frontmatter: each with note, line and mend. against=REV shows only what is new since.",
+	Examples:    []string{"kb health", "kb health --against main --fail-on new --format github"},
+}, (*Vault).Health)
+
+// kinds names the lists of a CollectionHealth in the order of their weight.
+func (h *CollectionHealth) kinds() []struct {
+	name string
+	list *[]Issue
+} {
+	return []struct {
+		name string
+		list *[]Issue
+	}{
+		{"malformed_frontmatter", &h.MalformedFrontmatter},
+		{"broken_links", &h.BrokenLinks},
+		{"broken_embeds", &h.BrokenEmbeds},
+		{"duplicate_titles", &h.DuplicateTitles},
+		{"conflicting", &h.Conflicting},
+		{"obsolete_links", &h.ObsoleteLinks},
+		{"near_duplicates", &h.NearDuplicates},
+		{"orphans", &h.Orphans},
+		{"stubs", &h.Stubs},
+		{"stale", &h.Stale},
+		{"no_tags", &h.NoTags},
+		{"missing_created", &h.MissingCreated},
+		{"missing_updated", &h.MissingUpdated},
+	}
+}
+
+// Health checks every note of the view.
+func (v *Vault) Health(ctx context.Context, p HealthParams) (*HealthResult, error) {
+	if p.FailOn == "new" && p.Against == "" {
+		return nil, errorf(Usage, "fail_on new compares with a view").hint("--against main")
+	}
+	w, err := v.read(ctx, p.At)
+	if err != nil {
+		return nil, err
+	}
+	r, err := w.health(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	if p.Against != "" {
+		old, err := v.read(ctx, p.Against)
+		if err != nil {
+			return nil, err
+		}
+		before, err := old.health(ctx, p)
+		if err != nil {
+			return nil, err
+		}
+		r.subtract(before, formerPaths(old, w))
+	}
+	r.count()
+	r.Format, r.Fail = p.Format, p.FailOn != "" && r.Issues > 0
+	if p.Format == "" {
+		r.fit(p.MaxTokens)
+	}
+	return r, nil
+}
+
+// inspector holds what the checks of one view need.
+type inspector struct {
+	*view
+	HealthParams
+	graph *linkGraph
+	date  func(int, *card) dated
+	old   string // a note that last changed before this day is stale
+}
+
+func (w *view) health(ctx context.Context, p HealthParams) (*HealthResult, error) {
+	cols, err := w.v.collections(p.Collection)
+	if err != nil {
+		return nil, err
+	}
+	g, err := w.graph(ctx)
+	if err != nil {
+		return nil, err
+	}
+	date, err := w.datesOf(ctx)
+	if err != nil {
+		return nil, err
+	}
+	x := inspector{view: w, HealthParams: p, graph: g, date: date}
+	x.old = w.clock().AddDate(0, 0, -p.StaleDays).Format(time.DateOnly)
+	r := &HealthResult{Seen: w.seen(), Collections: []CollectionHealth{}}
+	for _, c := range cols {
+		h, n := x.collection(c)
+		r.Checked += n
+		r.Collections = append(r.Collections, h)
+	}
+	return r, nil
+}
+
+func (x *inspector) collection(c *collection) (h CollectionHealth, checked int) {
+	h = CollectionHealth{Name: c.Name}
+	for _, k := range h.kinds() {
+		*k.list = []Issue{}
+	}
+	var docs []int
+	for i, d := range x.docs {
+		if d.col == c {
+			docs = append(docs, i)
+			x.note(&h, i)
+			x.linksOf(&h, i)
+		}
+	}
+	x.titles(&h, docs)
+	x.aliases(&h, docs)
+	x.duplicates(&h, docs)
+	return h, len(docs)
+}
+
+func (x *inspector) issue(list *[]Issue, i, line int, mend, format string, args ...any) {
+	*list = append(*list, Issue{Path: x.docs[i].path, Line: max(line, 1), Message: fmt.Sprintf(format, args...), Mend: mend})
+}
+
+// note checks what concerns one note alone.
+func (x *inspector) note(h *CollectionHealth, i int) {
+	c := x.cards[i]
+	for _, p := range c.problems {
+		if p.Code == "malformed_frontmatter" || p.Code == "duplicate_key" {
+			x.issue(&h.MalformedFrontmatter, i, p.Line, mendNote[p.Code], "%s", p.Message)
+		}
+	}
+	for _, key := range []string{"created", "updated"} {
+		value := c.created
+		list := &h.MissingCreated
+		if key == "updated" {
+			value, list = c.updated, &h.MissingUpdated
+		}
+		_, ok := note.ParseDate(value)
+		switch {
+		case value == "":
+			x.issue(list, i, 1, fmt.Sprintf("add %s: %s", key, x.known(i, key)), "no %s date", key)
+		case !ok:
+			x.issue(list, i, c.lineOf(key), "a date is 2026-01-31", "%s is not a date: %s", key, clip(value, 40))
+		}
+	}
+	if len(c.tags) == 0 {
+		x.issue(&h.NoTags, i, 1, "add tags: [ … ]", "no tags")
+	}
+	if c.words < x.MinWords {
+		x.issue(&h.Stubs, i, 1, "write it, or merge it into another note", "only %s", plural(c.words, "word"))
+	}
+	if d := x.date(i, c).updated; d != "" && d < x.old && !c.obsolete {
+		x.issue(&h.Stale, i, 1, "confirm it or bring it up to date", "unchanged since %s", d)
+	}
+	if len(x.graph.in[i]) == 0 && len(x.graph.out[i]) == 0 {
+		x.issue(&h.Orphans, i, 1, "link to it from a note that needs it", "no link leads to or from it")
+	}
+}
+
+// known is the date that history has for a key, for a mend.
+func (x *inspector) known(i int, key string) string {
+	d := x.date(i, x.cards[i])
+	if key == "created" {
+		return cmp.Or(d.created, "YYYY-MM-DD")
+	}
+	return cmp.Or(d.updated, "YYYY-MM-DD")
+}
+
+func (x *inspector) linksOf(h *CollectionHealth, i int) {
+	for _, b := range x.graph.broken[i] {
+		list := &h.BrokenLinks
+		if b.link.Embed {
+			list = &h.BrokenEmbeds
+		}
+		x.issue(list, i, b.link.Line, b.mend(), "%s: %s", linkName(b.link), b.why)
+	}
+	for _, e := range x.graph.out[i] {
+		if c := x.cards[e.doc]; c.obsolete && !x.cards[i].obsolete {
+			mend := "link to what replaced it"
+			if c.superseded != "" {
+				mend = "link to " + c.superseded
+			}
+			x.issue(&h.ObsoleteLinks, i, e.link.Line, mend, "links to %s, which is obsolete", x.docs[e.doc].path)
+		}
+	}
+}
+
+func (b brokenLink) mend() string {
+	switch {
+	case b.why == onlyAlias:
+		return fmt.Sprintf("[[%s|%s]]", fileTitle(b.near), b.link.Target)
+	case b.near != "" && b.why == noNote:
+		return "[[" + fileTitle(b.near) + "]]"
+	case b.near != "":
+		return "name a heading or block of " + b.near
+	}
+	return "write the note, or remove the link"
+}
+
+// lineOf is the line of a property.
+func (c *card) lineOf(key string) int {
+	for _, f := range c.fields {
+		if strings.EqualFold(f.Key, key) {
+			return f.Line
+		}
+	}
+	return 1
+}
+
+func (x *inspector) titles(h *CollectionHealth, docs []int) {
+	byTitle := map[string][]int{}
+	for _, i := range docs {
+		key := foldName(x.titleOf(i, x.cards[i]))
+		byTitle[key] = append(byTitle[key], i)
+	}
+	for _, same := range byTitle {
+		for _, i := range same[min(1, len(same)):] {
+			x.issue(&h.DuplicateTitles, i, 1, "rename one, or merge them", "%q is also the title of %s", x.titleOf(i, x.cards[i]), x.docs[same[0]].path)
+		}
+	}
+	sortIssues(h.DuplicateTitles)
+}
+
+// aliases finds names that two notes claim.
+func (x *inspector) aliases(h *CollectionHealth, docs []int) {
+	first := map[string]int{}
+	for _, i := range docs {
+		for _, a := range x.cards[i].aliases {
+			key := foldName(a)
+			if j, ok := first[key]; ok && j != i {
+				x.issue(&h.Conflicting, i, x.cards[i].lineOf("aliases"), "keep the alias in one of them", "alias %q also belongs to %s", a, x.docs[j].path)
+				continue
+			}
+			first[key] = i
+		}
+	}
+	sortIssues(h.Conflicting)
+}
+
+// nearDuplicate is how much two notes have in common to be reported.
+const nearDuplicate = 0.8
+
+// duplicates finds notes that say nearly the same, by their sketches: notes
+// that agree in two neighbouring places are compared.
+func (x *inspector) duplicates(h *CollectionHealth, docs []int) {
+	type band struct {
+		place int
+		a, b  uint32
+	}
+	buckets := map[band][]int{}
+	reported := map[int]bool{}
+	const crowd = 64 // templates by the hundred: compare with the first few
+	for _, i := range docs {
+		s := x.cards[i].sketch
+		if x.cards[i].words < max(x.MinWords, 20) {
+			continue
+		}
+		for k := 0; k+1 < len(s); k += 2 {
+			key := band{k, s[k], s[k+1]}
+			for _, j := range buckets[key] {
+				if !reported[i] && x.docs[j].blob != x.docs[i].blob && s.Similar(x.cards[j].sketch) >= nearDuplicate {
+					reported[i] = true
+					x.issue(&h.NearDuplicates, i, 1, "merge them, or link one to the other",
+						"about %.0f %% the same as %s", 100*s.Similar(x.cards[j].sketch), x.docs[j].path)
+				}
+			}
+			if len(buckets[key]) < crowd {
+				buckets[key] = append(buckets[key], i)
+			}
+		}
+	}
+	sortIssues(h.NearDuplicates)
+}
+
+func sortIssues(list []Issue) {
+	slices.SortFunc(list, func(a, b Issue) int {
+		return cmp.Or(strings.Compare(a.Path, b.Path), cmp.Compare(a.Line, b.Line), strings.Compare(a.Message, b.Message))
+	})
+}
+
+// formerPaths maps a collection and the path of a note that was renamed since
+// to its former path.
+func formerPaths(old, now *view) map[[2]string]string {
+	out := map[[2]string]string{}
+	for i, j := range renames(old, now) {
+		if now.docs[i].col == old.docs[j].col {
+			out[[2]string{now.docs[i].col.Name, now.docs[i].path}] = old.docs[j].path
+		}
+	}
+	return out
+}
+
+// subtract leaves what before does not have, wherever in the note it stands and
+// whatever the note was called.
+func (r *HealthResult) subtract(before *HealthResult, former map[[2]string]string) {
+	for i := range r.Collections {
+		h := &r.Collections[i]
+		known := map[[3]string]bool{}
+		for j := range before.Collections {
+			if b := &before.Collections[j]; b.Name == h.Name {
+				for _, k := range b.kinds() {
+					for _, x := range *k.list {
+						known[[3]string{k.name, x.Path, x.Message}] = true
+					}
+				}
+			}
+		}
+		for _, k := range h.kinds() {
+			*k.list = slices.DeleteFunc(*k.list, func(x Issue) bool {
+				path := cmp.Or(former[[2]string{h.Name, x.Path}], x.Path)
+				return known[[3]string{k.name, path, x.Message}]
+			})
+		}
+	}
+}
+
+func (r *HealthResult) count() {
+	for i := range r.Collections {
+		h := &r.Collections[i]
+		h.Counts = map[string]int{}
+		for _, k := range h.kinds() {
+			h.Counts[k.name] = len(*k.list)
+			r.Issues += len(*k.list)
+		}
+	}
+}
+
+// fit cuts the longest lists until the answer is within the budget.
+func (r *HealthResult) fit(budget int) {
+	const perIssue = 45
+	for {
+		total := 0
+		var longest *[]Issue
+		for i := range r.Collections {
+			for _, k := range r.Collections[i].kinds() {
+				total += perIssue * len(*k.list)
+				if longest == nil || len(*k.list) > len(*longest) {
+					longest = k.list
+				}
+			}
+		}
+		if total <= budget || longest == nil || len(*longest) == 0 {
+			return
+		}
+		*longest = (*longest)[:len(*longest)*3/4]
+		r.Truncated = true
+	}
+}
+
+// ExitCode is Failed when the caller asked for that.
+func (r *HealthResult) ExitCode() Code {
+	if r.Fail {
+		return Failed
+	}
+	return ""
+}
+
+// Text writes the issues by kind, or annotations.
+func (r *HealthResult) Text(t *Text) {
+	if r.Format == "github" {
+		r.annotations(t)
+		return
+	}
+	t.Printf("%s in %s %s\n", t.Strong(plural(r.Issues, "issue")), plural(r.Checked, "note"), t.Dim(r.Seen.text()))
+	for i := range r.Collections {
+		h := &r.Collections[i]
+		for _, k := range h.kinds() {
+			if h.Counts[k.name] == 0 {
+				continue
+			}
+			t.Printf("\n%s %s\n", t.Strong(strings.ReplaceAll(k.name, "_", " ")), t.Dim(fmt.Sprintf("%s, %d", h.Name, h.Counts[k.name])))
+			const most = 10
+			for _, x := range (*k.list)[:min(most, len(*k.list))] {
+				t.Printf("  %s %s %s\n", t.Accent(fmt.Sprintf("%s:%d", x.Path, x.Line)), t.Plain(x.Message), t.Dim("- "+x.Mend))
+			}
+			if n := h.Counts[k.name] - most; n > 0 {
+				t.Printf("  %s\n", t.Dim(fmt.Sprintf("and %d more", n)))
+			}
+		}
+	}
+}
+
+// annotations writes the form that GitHub's runners show beside a diff.
+func (r *HealthResult) annotations(t *Text) {
+	escape := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A")
+	property := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")
+	for i := range r.Collections {
+		h := &r.Collections[i]
+		for _, k := range h.kinds() {
+			for _, x := range *k.list {
+				t.Printf("::warning file=%s,line=%d,title=%s::%s\n", property.Replace(x.Path), x.Line, property.Replace(k.name), escape.Replace(x.Message+" - "+x.Mend))
+			}
+		}
+	}
+}

@@ -1,0 +1,367 @@
+package vault
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"kb/gitstore"
+	"kb/note"
+)
+
+// HistoryParams names a note, or two views to compare.
+type HistoryParams struct {
+	Path      string `json:"path,omitempty" arg:"" help:"note: path, title, alias or citation"`
+	From      string `json:"from,omitempty" help:"instead of path: compare this view"`
+	To        string `json:"to,omitempty" help:"with this one (default: the vault's view)"`
+	Limit     int    `json:"limit,omitempty" also:"max_results" default:"20" min:"1" max:"500" help:"versions"`
+	MaxTokens int    `json:"max_tokens,omitempty" default:"4000" min:"100" help:"budget of the answer"`
+	atParam
+}
+
+// HistoryResult is the versions of a note, or what changed between two views.
+type HistoryResult struct {
+	Path     string        `json:"path,omitempty"`
+	Versions []NoteVersion `json:"versions"`
+	From     string        `json:"from,omitempty"` // commits that were compared
+	To       string        `json:"to,omitempty"`
+	Added    []Changed     `json:"added"`
+	Changed  []Changed     `json:"changed"`
+	Renamed  []Changed     `json:"renamed"`
+	Removed  []Changed     `json:"removed"`
+	Broken   []LinkChange  `json:"links_broken"`
+	Mended   []LinkChange  `json:"links_mended"`
+
+	Counts    map[string]int `json:"counts"`
+	Truncated bool           `json:"truncated,omitempty"`
+	Seen
+}
+
+// NoteVersion is a note as a commit left it.
+type NoteVersion struct {
+	Commit   string            `json:"commit"`
+	Date     string            `json:"date"` // RFC 3339, UTC
+	Author   string            `json:"author"`
+	Subject  string            `json:"subject"`
+	Blob     string            `json:"blob"` // "" where the commit removed it
+	Path     string            `json:"path"`
+	URI      string            `json:"uri"`
+	Trailers map[string]string `json:"trailers"`
+}
+
+// Changed is a note that differs between two views.
+type Changed struct {
+	Path     string   `json:"path"`
+	Was      string   `json:"was,omitempty"` // its former path
+	Title    string   `json:"title"`
+	Headings []string `json:"headings"` // added with +, removed with -
+}
+
+// LinkChange is a link that works in one view only.
+type LinkChange struct {
+	Path string `json:"path"`
+	Link string `json:"link"`
+	Line int    `json:"line"`
+}
+
+var historyOp = define(Op{
+	Name:        "kb_history",
+	Title:       "Look into the past",
+	Summary:     "Show the versions of a note, or what changed between two views",
+	Description: "The versions of a note across renames, each with a citation; or, with from (and to), what changed between two views in notes, headings and links.",
+	Examples:    []string{"kb history guides/retry.md", "kb history --from v1.0 --to HEAD", "kb history --from 2026-01-01"},
+}, (*Vault).History)
+
+// History lists the versions of a note, newest first, or compares two views.
+func (v *Vault) History(ctx context.Context, p HistoryParams) (*HistoryResult, error) {
+	switch {
+	case p.From == "" && p.To != "":
+		return nil, errorf(Usage, "to without from").hint("from names the earlier view")
+	case p.From != "" && p.Path != "":
+		return nil, errorf(Usage, "path and from are both given").hint("path: versions of one note; from and to: what changed in all")
+	case p.From != "":
+		return v.compare(ctx, p)
+	case p.Path == "":
+		return nil, errorf(Usage, "neither path nor from is given").hint("kb history PATH, or kb history --from v1.0")
+	}
+	return v.versions(ctx, p)
+}
+
+func newHistory() *HistoryResult {
+	return &HistoryResult{Versions: []NoteVersion{}, Added: []Changed{}, Changed: []Changed{}, Renamed: []Changed{},
+		Removed: []Changed{}, Broken: []LinkChange{}, Mended: []LinkChange{}, Counts: map[string]int{}}
+}
+
+func (v *Vault) versions(ctx context.Context, p HistoryParams) (*HistoryResult, error) {
+	r := newHistory()
+	col, path, at, err := v.trace(ctx, p.Path, p.At, r)
+	if err != nil {
+		return nil, err
+	}
+	versions, err := col.repo.Log(ctx, at, col.full(path), p.Limit+1)
+	if errors.Is(err, gitstore.ErrNotFound) {
+		if r.Worktree {
+			return r, nil // not committed yet
+		}
+		return nil, errorf(NotFound, "no version of %q", p.Path)
+	}
+	if err != nil {
+		return nil, errorf(Internal, "history of %s: %w", path, err)
+	}
+	r.Truncated = len(versions) > p.Limit
+	for _, x := range versions[:min(len(versions), p.Limit)] {
+		r.Versions = append(r.Versions, col.version(x))
+	}
+	r.Counts["versions"] = len(r.Versions)
+	return r, nil
+}
+
+// trace finds the note to tell the history of: one of the view, or one that a
+// path or citation names and that is no longer there.
+func (v *Vault) trace(ctx context.Context, name, at string, r *HistoryResult) (*collection, string, gitstore.CommitID, error) {
+	f, err := v.find(ctx, name, at)
+	if err == nil {
+		d := f.docs[f.doc]
+		r.Path, r.Seen = d.path, f.seen()
+		return d.col, d.path, f.commitOf(d.col), nil
+	}
+	w, readErr := v.read(ctx, at)
+	if readErr != nil || AsError(err).Code != NotFound {
+		return nil, "", gitstore.CommitID{}, err
+	}
+	r.Seen = w.seen()
+	for _, c := range v.cols {
+		path := strings.TrimPrefix(name, c.Name+":")
+		if id := w.commitOf(c); !id.IsZero() && gitstore.CheckPath(c.full(path), false) == nil {
+			if _, logErr := c.repo.Log(ctx, id, c.full(path), 1); logErr == nil {
+				r.Path = path
+				return c, path, id, nil
+			}
+		}
+	}
+	return nil, "", gitstore.CommitID{}, err
+}
+
+func (c *collection) version(x gitstore.Version) NoteVersion {
+	path := strings.TrimPrefix(strings.TrimPrefix(x.Path, c.dir), "/")
+	out := NoteVersion{
+		Commit:   x.Commit.ID.String(),
+		Date:     x.Commit.Committer.When.UTC().Format(time.RFC3339),
+		Author:   x.Commit.Author.Name,
+		Subject:  x.Commit.Subject,
+		Path:     path,
+		Trailers: map[string]string{},
+	}
+	if !x.Blob.IsZero() {
+		out.Blob = x.Blob.String()
+		out.URI = citation{Collection: c.Name, Commit: out.Commit, Path: path}.String()
+	}
+	for _, t := range x.Commit.Trailers {
+		out.Trailers[t.Key] = t.Value
+	}
+	return out
+}
+
+// compare tells what changed between two views.
+func (v *Vault) compare(ctx context.Context, p HistoryParams) (*HistoryResult, error) {
+	a, err := v.read(ctx, p.From)
+	if err != nil {
+		return nil, err
+	}
+	b, err := v.read(ctx, p.To)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := a.allCards(ctx); err != nil {
+		return nil, err
+	}
+	if _, err := b.allCards(ctx); err != nil {
+		return nil, err
+	}
+	r := newHistory()
+	r.Seen, r.From, r.To = b.seen(), a.short(), b.short()
+	r.compareNotes(a, b)
+	if err := r.compareLinks(ctx, a, b); err != nil {
+		return nil, err
+	}
+	r.count()
+	r.fit(p.MaxTokens)
+	return r, nil
+}
+
+func (r *HistoryResult) compareNotes(a, b *view) {
+	from := renames(a, b)
+	moved := map[int]bool{}
+	for i, d := range b.docs {
+		c := Changed{Path: b.name(i), Title: b.titleOf(i, b.cards[i]), Headings: []string{}}
+		j, ok := a.docAt(d.col.Name, d.path)
+		was, renamed := from[i]
+		switch {
+		case ok && a.docs[j].blob == d.blob:
+		case ok:
+			c.Headings = headingChanges(a.cards[j].headings, b.cards[i].headings)
+			r.Changed = append(r.Changed, c)
+		case renamed:
+			moved[was] = true
+			c.Was = a.name(was)
+			r.Renamed = append(r.Renamed, c)
+		default:
+			r.Added = append(r.Added, c)
+		}
+	}
+	for i, d := range a.docs {
+		if _, ok := b.docAt(d.col.Name, d.path); !ok && !moved[i] {
+			r.Removed = append(r.Removed, Changed{Path: a.name(i), Title: a.titleOf(i, a.cards[i]), Headings: []string{}})
+		}
+	}
+}
+
+// renames maps each doc of b whose path a does not have to the doc of a that
+// had the same bytes at a path that b does not have.
+func renames(a, b *view) map[int]int {
+	gone := map[note.ID][]int{}
+	for i, d := range a.docs {
+		if _, ok := b.docAt(d.col.Name, d.path); !ok {
+			gone[d.blob] = append(gone[d.blob], i)
+		}
+	}
+	out := map[int]int{}
+	for i, d := range b.docs {
+		if _, ok := a.docAt(d.col.Name, d.path); ok || len(gone[d.blob]) == 0 {
+			continue
+		}
+		out[i] = gone[d.blob][0]
+		gone[d.blob] = gone[d.blob][1:]
+	}
+	return out
+}
+
+// headingChanges lists the headings that only one of the two has.
+func headingChanges(a, b []string) []string {
+	out := []string{}
+	for _, h := range b {
+		if !slices.Contains(a, h) {
+			out = append(out, "+"+h)
+		}
+	}
+	for _, h := range a {
+		if !slices.Contains(b, h) {
+			out = append(out, "-"+h)
+		}
+	}
+	return out
+}
+
+func (r *HistoryResult) compareLinks(ctx context.Context, a, b *view) error {
+	before, err := a.brokenLinks(ctx)
+	if err != nil {
+		return err
+	}
+	after, err := b.brokenLinks(ctx)
+	if err != nil {
+		return err
+	}
+	only := func(x, y []LinkChange) []LinkChange {
+		known := map[[2]string]bool{}
+		for _, l := range y {
+			known[[2]string{l.Path, l.Link}] = true
+		}
+		out := []LinkChange{}
+		for _, l := range x {
+			if !known[[2]string{l.Path, l.Link}] {
+				out = append(out, l)
+			}
+		}
+		return out
+	}
+	r.Broken, r.Mended = only(after, before), only(before, after)
+	return nil
+}
+
+func (w *view) brokenLinks(ctx context.Context) ([]LinkChange, error) {
+	g, err := w.graph(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var out []LinkChange
+	for i := range w.docs {
+		for _, b := range g.broken[i] {
+			out = append(out, LinkChange{Path: w.name(i), Link: linkName(b.link), Line: b.link.Line})
+		}
+	}
+	return out, nil
+}
+
+func (r *HistoryResult) count() {
+	r.Counts = map[string]int{"added": len(r.Added), "changed": len(r.Changed), "renamed": len(r.Renamed),
+		"removed": len(r.Removed), "links_broken": len(r.Broken), "links_mended": len(r.Mended)}
+}
+
+// fit cuts the longest list until the answer is within the budget; the counts
+// stay whole.
+func (r *HistoryResult) fit(budget int) {
+	lists := []*[]Changed{&r.Added, &r.Changed, &r.Renamed, &r.Removed}
+	links := []*[]LinkChange{&r.Broken, &r.Mended}
+	for {
+		total, longest := 0, 0
+		cut := func() {}
+		for _, l := range lists {
+			n := 25 * len(*l)
+			for _, c := range *l {
+				n += 8 * len(c.Headings)
+			}
+			if total += n; n > longest {
+				longest, cut = n, func() { *l = (*l)[:len(*l)*3/4] }
+			}
+		}
+		for _, l := range links {
+			n := 25 * len(*l)
+			if total += n; n > longest {
+				longest, cut = n, func() { *l = (*l)[:len(*l)*3/4] }
+			}
+		}
+		if total <= budget || longest == 0 {
+			return
+		}
+		r.Truncated = true
+		cut()
+	}
+}
+
+// Text writes versions, or changes by kind.
+func (r *HistoryResult) Text(t *Text) {
+	for _, x := range r.Versions {
+		t.Printf("%s  %s  %s  %s\n", t.Accent(x.Commit[:12]), t.Dim(x.Date[:10]), t.Plain(x.Subject), t.Dim(x.Author))
+		if x.Path != r.Path {
+			t.Printf("    %s\n", t.Dim("as "+x.Path))
+		}
+	}
+	if r.Path != "" && len(r.Versions) == 0 {
+		t.Printf("%s is not committed yet\n", t.Plain(r.Path))
+	}
+	list := func(mark string, notes []Changed) {
+		for _, c := range notes {
+			was := ""
+			if c.Was != "" {
+				was = "was " + c.Was
+			}
+			t.Printf("%s %s  %s %s\n", t.Strong(mark), t.Accent(c.Path), t.Plain(c.Title), t.Dim(strings.Join(nonEmpty([]string{was, clip(strings.Join(c.Headings, ", "), 80)}), " ")))
+		}
+	}
+	list("+", r.Added)
+	list("~", r.Changed)
+	list(">", r.Renamed)
+	list("-", r.Removed)
+	for _, l := range r.Broken {
+		t.Printf("%s\n", t.Warn("broken now: "+l.Path+": "+l.Link))
+	}
+	for _, l := range r.Mended {
+		t.Printf("%s\n", t.Dim("mended: "+l.Path+": "+l.Link))
+	}
+	if r.Truncated {
+		t.Printf("%s\n", t.Dim("[truncated]"))
+	}
+	t.Printf("%s\n", t.Dim(r.Seen.text()))
+}

@@ -1,0 +1,247 @@
+package vault_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"kb/internal/vaulttest"
+	"kb/vault"
+)
+
+// ask runs an operation with arguments given as JSON.
+func ask[R any](t *testing.T, s *vault.Service, op, args string) *R {
+	t.Helper()
+	var m map[string]any
+	if err := json.Unmarshal([]byte(args), &m); err != nil {
+		t.Fatal(err)
+	}
+	return do[R](t, s, op, m)
+}
+
+const garden = `
+-- guides/retry.md --
+---
+title: Retry policy
+aliases: [Backoff policy]
+tags: [howto, net/http]
+created: 2024-01-01
+updated: 2024-01-01
+---
+# Retry policy
+
+See [[limits]], [[limits#Quota|quota]] and [md](../README.md). Not [[nowhere]], not [[limits#Nothing]].
+
+## Backoff
+
+Wait **twice** as long each time, but at most 30 seconds. Ask @ada or ada@example.org.
+-- guides/limits.md --
+# Limits
+
+## Quota
+
+Ten requests a second. Old: [[Backoff policy]]. Code: ` + "`[[ -f x ]]`" + `
+-- README.md --
+# Home
+
+![[guides/retry]] ![[missing.png]] ![[logo.png]]
+-- logo.png --
+not really
+-- old.md --
+---
+status: obsolete
+superseded_by: "[[retry]]"
+---
+lonely
+-- new.md --
+see [[old]]
+-- @commit 2024-01-02 first --
+-- @rename guides/limits.md guides/quotas.md --
+-- @commit 2024-01-03 rename --
+`
+
+func TestLinks(t *testing.T) {
+	s := vaulttest.Service(t, vaulttest.Repo(t, garden))
+	r := ask[vault.LinksResult](t, s, "kb_links", `{"path":"guides/retry.md","at":"HEAD~1"}`)
+	var out, in []string
+	for _, l := range r.Out {
+		out = append(out, l.Path)
+	}
+	for _, l := range r.In {
+		in = append(in, l.Path)
+	}
+	if diff := cmp.Diff([]string{"guides/limits.md", "README.md"}, out); diff != "" {
+		t.Errorf("out (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]string{"README.md", "old.md"}, in); diff != "" {
+		t.Errorf("in (-want +got):\n%s", diff)
+	}
+	var broken []string
+	for _, b := range r.Broken {
+		broken = append(broken, fmt.Sprintf("%s:%d %s", b.Path, b.Line, b.Why))
+	}
+	want := []string{"nowhere:10 no such note", "limits#Nothing:10 no such heading in the note"}
+	if diff := cmp.Diff(want, broken); diff != "" {
+		t.Errorf("broken (-want +got):\n%s", diff)
+	}
+	alias := ask[vault.LinksResult](t, s, "kb_links", `{"path":"guides/limits.md","at":"HEAD~1"}`)
+	if len(alias.Broken) != 1 || !strings.Contains(alias.Broken[0].Why, "alias") || alias.Broken[0].Near != "guides/retry.md" {
+		t.Errorf("a bare alias: %+v, want it reported with the note it means", alias.Broken)
+	}
+}
+
+func TestHealth(t *testing.T) {
+	s := vaulttest.Service(t, vaulttest.Repo(t, garden))
+	r := ask[vault.HealthResult](t, s, "kb_health", `{"at":"HEAD","min_words":3}`)
+	h := r.Collections[0]
+	paths := func(list []vault.Issue) (out []string) {
+		for _, x := range list {
+			out = append(out, fmt.Sprintf("%s:%d", x.Path, x.Line))
+		}
+		return out
+	}
+	for _, tt := range []struct {
+		name string
+		got  []vault.Issue
+		want []string
+	}{
+		{"broken_links", h.BrokenLinks, []string{"guides/quotas.md:5", "guides/retry.md:10", "guides/retry.md:10", "guides/retry.md:10", "guides/retry.md:10"}},
+		{"broken_embeds", h.BrokenEmbeds, []string{"README.md:3"}},
+		{"obsolete_links", h.ObsoleteLinks, []string{"new.md:1"}},
+		{"stubs", h.Stubs, []string{"new.md:1", "old.md:1"}},
+		{"no_tags", h.NoTags, []string{"README.md:1", "guides/quotas.md:1", "new.md:1", "old.md:1"}},
+	} {
+		if diff := cmp.Diff(tt.want, paths(tt.got)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", tt.name, diff)
+		}
+	}
+	if r.Checked != 5 {
+		t.Errorf("checked %d notes, want 5", r.Checked)
+	}
+	// What the rename broke is all that is new.
+	r = ask[vault.HealthResult](t, s, "kb_health", `{"at":"HEAD","against":"HEAD~1","fail_on":"new"}`)
+	if got := paths(r.Collections[0].BrokenLinks); len(got) != 3 || r.ExitCode() != vault.Failed {
+		t.Errorf("new since: %v, exit code %q; want the three links to the renamed note and a failure", got, r.ExitCode())
+	}
+}
+
+func TestHistory(t *testing.T) {
+	s := vaulttest.Service(t, vaulttest.Repo(t, garden))
+	r := ask[vault.HistoryResult](t, s, "kb_history", `{"path":"guides/quotas.md"}`)
+	if len(r.Versions) != 2 || r.Versions[0].Subject != "rename" || r.Versions[1].Path != "guides/limits.md" {
+		t.Errorf("versions %+v, want the rename and the note under its old path", r.Versions)
+	}
+	gone := ask[vault.HistoryResult](t, s, "kb_history", `{"path":"guides/limits.md"}`)
+	if len(gone.Versions) == 0 || gone.Versions[len(gone.Versions)-1].Blob == "" {
+		t.Errorf("a note that is gone has versions %+v", gone.Versions)
+	}
+	d := ask[vault.HistoryResult](t, s, "kb_history", `{"from":"HEAD~1","to":"HEAD"}`)
+	if len(d.Renamed) != 1 || d.Renamed[0].Was != "guides/limits.md" || len(d.Broken) != 3 || len(d.Added)+len(d.Removed)+len(d.Changed) != 0 {
+		t.Errorf("diff %+v", d)
+	}
+}
+
+func TestEntities(t *testing.T) {
+	s := vaulttest.Service(t, vaulttest.Repo(t, garden))
+	r := ask[vault.EntitiesResult](t, s, "kb_entities", `{}`)
+	var got []string
+	for _, e := range r.Entities {
+		got = append(got, e.Kind+" "+e.Name)
+	}
+	want := []string{"email ada@example.org", "mention ada", "tag howto", "tag net/http"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("entities (-want +got):\n%s", diff)
+	}
+	hits := ask[vault.SearchResult](t, s, "search", `{"query":"limits home wait","entity":["@ada"]}`)
+	if hits.Total != 1 || hits.Results[0].Path != "guides/retry.md" {
+		t.Errorf("search with an entity: %+v", hits.Results)
+	}
+}
+
+func TestVerify(t *testing.T) {
+	dir := vaulttest.Repo(t, garden)
+	s := vaulttest.Service(t, dir)
+	commit := vaulttest.Git(t, dir, "rev-parse", "HEAD~1")
+	cite := "kb://" + s.Config().Collections[0].Name + "@" + commit
+	for _, tt := range []struct{ text, want string }{
+		{`"at most 30 seconds" (` + cite + "/guides/retry.md#backoff)", "stands stands"},
+		{`"Wait twice as long … 30 seconds" ` + cite + "/guides/retry.md#backoff", "stands stands"},
+		{`"at most 31 seconds" ` + cite + "/guides/retry.md#backoff", "stands nowhere"},
+		{`"Ten requests a second" ` + cite + "/guides/limits.md#quota", "stands stands"}, // renamed since
+		{`"Ten requests a second" ` + cite + "/guides/retry.md", "stands moved"},
+		{"> Ten requests a second\n\n" + cite + "/guides/limits.md", "stands stands"},
+		{`"at most 30 seconds"`, "stands"},
+		{cite + "/guides/retry.md#gone", "moved"},
+		{cite + "/gone.md", "nowhere"},
+		{`no quote, "two words"`, ""},
+	} {
+		args, _ := json.Marshal(map[string]string{"text": tt.text})
+		r := ask[vault.Verified](t, s, "kb_verify", string(args))
+		var got []string
+		for _, c := range r.Citations {
+			got = append(got, c.Status)
+		}
+		for _, q := range r.Quotes {
+			got = append(got, q.Status)
+		}
+		if strings.Join(got, " ") != tt.want {
+			t.Errorf("verify %q: %v, want %s", tt.text, got, tt.want)
+		}
+		if ok := !strings.Contains(tt.want, "moved") && !strings.Contains(tt.want, "nowhere"); r.OK != ok {
+			t.Errorf("verify %q: ok %v, want %v", tt.text, r.OK, ok)
+		}
+	}
+}
+
+func TestSimilar(t *testing.T) {
+	s := vaulttest.Service(t, vaulttest.Repo(t, garden))
+	r := ask[vault.SearchResult](t, s, "kb_similar", `{"path":"guides/quotas.md"}`)
+	for _, h := range r.Results {
+		if h.Path == "guides/quotas.md" {
+			t.Errorf("a note is similar to itself: %+v", r.Results)
+		}
+	}
+}
+
+// The same commit exports the same bytes, and nothing that is not committed.
+func TestExport(t *testing.T) {
+	dir := vaulttest.Repo(t, garden)
+	vaulttest.Write(t, dir, "secret.md", "not committed")
+	s := vaulttest.Service(t, dir)
+	one := ask[vault.ExportResult](t, s, "kb_export", `{}`)
+	two := ask[vault.ExportResult](t, vaulttest.Service(t, dir), "kb_export", `{}`)
+	if one.Content != two.Content || one.Documents != 5 {
+		t.Errorf("two exports of %d and %d notes differ", one.Documents, two.Documents)
+	}
+	if strings.Contains(one.Content, "not committed") {
+		t.Error("an uncommitted note was exported")
+	}
+	part := ask[vault.ExportResult](t, s, "kb_export", `{"max_documents":2}`)
+	rest := ask[vault.ExportResult](t, s, "kb_export", fmt.Sprintf(`{"cursor":%q}`, part.Next))
+	if !part.Truncated || part.Documents+rest.Documents != 5 {
+		t.Errorf("in two parts: %d and %d notes", part.Documents, rest.Documents)
+	}
+}
+
+// Dates of every note agree with git's own log.
+func TestHistoryAgainstGit(t *testing.T) {
+	bundle := vaulttest.Shared(t, "data/vaults/kepano-obsidian.bundle")
+	dir := t.TempDir()
+	if out, err := exec.Command("git", "clone", "-q", bundle, dir).CombinedOutput(); err != nil {
+		t.Fatalf("git clone: %v\n%s", err, out)
+	}
+	s := vaulttest.Service(t, dir)
+	r := ask[vault.HistoryResult](t, s, "kb_history", `{"path":"Categories/Meetings.md","limit":500}`)
+	log := vaulttest.Git(t, dir, "log", "--follow", "-M100%", "--format=%H", "--", "Categories/Meetings.md")
+	var got []string
+	for _, v := range r.Versions {
+		got = append(got, v.Commit)
+	}
+	if diff := cmp.Diff(strings.Fields(log), got); diff != "" {
+		t.Errorf("versions (-git +kb):\n%s", diff)
+	}
+}
