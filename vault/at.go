@@ -121,13 +121,13 @@ func parseMoment(s string) (time.Time, bool) {
 	return t, err == nil
 }
 
-// key names the view of the bases without reading it.
-func baseKey(bases []base, tree string) string {
+// baseKey names what the bases are.
+func baseKey(bases []base) string {
 	var sb strings.Builder
 	for _, b := range bases {
 		fmt.Fprintf(&sb, "%s %v\n", b.commit, b.worktree)
 	}
-	return sb.String() + tree
+	return sb.String()
 }
 
 // seen tells what was read.

@@ -19,7 +19,7 @@ func (w *view) cursor(offset int) string {
 
 // fingerprint identifies a view that no single commit does.
 func (w *view) fingerprint() string {
-	sum := sha256.Sum256([]byte(baseKey(w.bases, w.tree)))
+	sum := sha256.Sum256([]byte(baseKey(w.bases) + w.tree))
 	return hex.EncodeToString(sum[:10])
 }
 

@@ -53,7 +53,7 @@ func (v *Vault) findCitation(ctx context.Context, name, at string) (found, error
 }
 
 func (w *view) docAt(collection, p string) (int, bool) {
-	for _, i := range w.byPath[p] {
+	for _, i := range w.at(p) {
 		if w.docs[i].col.Name == collection {
 			return i, true
 		}
@@ -67,7 +67,7 @@ func (w *view) findDoc(ctx context.Context, name string) (int, error) {
 	}
 	p := strings.TrimPrefix(path.Clean("/"+name), "/")
 	for _, try := range []string{name, p, p + ".md", p + ".markdown"} {
-		if docs := w.byPath[try]; len(docs) > 0 {
+		if docs := w.at(try); len(docs) > 0 {
 			return w.only(name, docs)
 		}
 	}
@@ -112,7 +112,7 @@ func (w *view) candidates(titles map[string][]int, name string) []string {
 	return append(paths, name)
 }
 
-func keysOf(m map[string][]int) []string {
+func keysOf[V any](m map[string]V) []string {
 	keys := make([]string, 0, len(m))
 	for k := range m {
 		keys = append(keys, k)
@@ -124,7 +124,7 @@ func keysOf(m map[string][]int) []string {
 // notFound says that there is no such note, and which there are nearby.
 func (w *view) notFound(name string, near []string) *Error {
 	err := errorf(NotFound, "no note %q in %s", clip(name, 200), w.short())
-	near = slices.DeleteFunc(near, func(p string) bool { return len(w.byPath[p]) == 0 })
+	near = slices.DeleteFunc(near, func(p string) bool { return len(w.at(p)) == 0 })
 	for _, p := range nearest(name, keysOf(w.byPath), 3) {
 		if !slices.Contains(near, p) {
 			near = append(near, p)

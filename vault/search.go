@@ -185,7 +185,7 @@ func (w *view) keepForSearch(ctx context.Context, p SearchParams) (func(int) boo
 				return nil, bad
 			}
 		}
-		for _, i := range w.byPath[c.Path] {
+		for _, i := range w.at(c.Path) {
 			if c.Collection == "" || c.Collection == w.docs[i].col.Name {
 				seen[i] = true
 			}

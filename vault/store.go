@@ -134,8 +134,12 @@ func (w *view) sync(ctx context.Context) error {
 // syncInto indexes what the view lacks, one caller at a time: the others find it
 // done. Small segments are merged on the way.
 func (w *view) syncInto(ctx context.Context, x *index.Index) (added int, err error) {
+	if w.synced.Load() {
+		return 0, nil
+	}
 	ids := w.blobs()
 	if len(x.Missing(ids)) == 0 {
+		w.synced.Store(true)
 		return 0, nil
 	}
 	select {
@@ -155,6 +159,7 @@ func (w *view) syncInto(ctx context.Context, x *index.Index) (added int, err err
 		return added, errorf(Internal, "index %s: %w", w.short(), err).
 			hint("kb doctor looks for the cause; --cache-dir puts derived data elsewhere")
 	}
+	w.synced.Store(true)
 	return added, nil
 }
 

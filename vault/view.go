@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"kb/gitstore"
@@ -39,8 +40,12 @@ type view struct {
 	problems []gitstore.Problem
 	others   map[*collection][]string // files that are no notes: what links may lead to as well
 
-	byPath map[string][]int // path → docs; one per collection
-	where  map[note.ID]int  // blob → first doc, to read it
+	key      string           // what the view was made of
+	byPath   map[string]int   // path → its first doc
+	samePath map[string][]int // path → docs, where several collections have it
+	where    map[note.ID]int  // blob → first doc, to read it
+
+	synced atomic.Bool // all that is derived of the docs is there
 
 	mu    sync.Mutex
 	text  *index.View
@@ -60,21 +65,53 @@ func (v *Vault) read(ctx context.Context, at string) (*view, error) {
 		return nil, err
 	}
 	w := &view{v: v, bases: bases, draft: isDraft(v.revision(at)), others: map[*collection][]string{}}
-	for _, b := range bases {
-		w.worktree = w.worktree || b.worktree
+	trees, err := w.scan(ctx)
+	if err != nil {
+		return nil, err
 	}
-	if !w.worktree {
-		if c := v.cachedView(w.key()); c != nil {
-			return c, nil
-		}
+	w.key = fmt.Sprintf("%s %v %s%s", v.audience, w.draft, baseKey(bases), trees.key())
+	if old := v.cachedView(w.key); old != nil {
+		return old, nil
 	}
 	for _, b := range bases {
-		if err := w.list(ctx, b); err != nil {
+		if err := w.list(ctx, b, trees); err != nil {
 			return nil, err
 		}
 	}
 	w.finish()
 	return v.cacheView(w), nil
+}
+
+// worktrees are the files on disk of the collections that are read from there.
+type worktrees map[*collection]*gitstore.Tree
+
+// key identifies what was found.
+func (t worktrees) key() string {
+	var ids []string
+	for c, tree := range t {
+		ids = append(ids, c.Name+" "+tree.ID.String())
+	}
+	slices.Sort(ids)
+	return strings.Join(ids, "\n")
+}
+
+// scan looks through the work trees.
+func (w *view) scan(ctx context.Context) (worktrees, error) {
+	trees := worktrees{}
+	for _, b := range w.bases {
+		if !b.worktree {
+			continue
+		}
+		w.worktree = true
+		for _, c := range b.repo.cols {
+			tree, err := b.repo.Worktree(ctx, gitstore.Options{Dir: c.dir, Keep: c.holds, Cache: b.repo.stat})
+			if err != nil {
+				return nil, errorf(Internal, "read the work tree of %s: %w", c.Name, err)
+			}
+			trees[c] = tree
+		}
+	}
+	return trees, nil
 }
 
 // isDraft reports whether a revision names a draft branch.
@@ -83,7 +120,7 @@ func isDraft(at string) bool {
 }
 
 // list adds one repository's docs.
-func (w *view) list(ctx context.Context, b base) error {
+func (w *view) list(ctx context.Context, b base, trees worktrees) error {
 	if b.commit.IsZero() {
 		return nil
 	}
@@ -94,15 +131,12 @@ func (w *view) list(ctx context.Context, b base) error {
 		}
 		w.problems = append(w.problems, problems...)
 		files := committed
-		if b.worktree {
-			tree, err := b.repo.Worktree(ctx, gitstore.Options{Dir: c.dir, Keep: c.holds, Cache: b.repo.stat})
-			if err != nil {
-				return errorf(Internal, "read the work tree of %s: %w", c.Name, err)
-			}
+		tree := trees[c]
+		if tree != nil {
 			w.problems = append(w.problems, tree.Problems...)
 			files = tree.Files
 		}
-		w.addFiles(c, files, committed, b.worktree)
+		w.addFiles(c, files, committed, tree != nil)
 		w.addOthers(c, committed)
 	}
 	return nil
@@ -147,28 +181,47 @@ func (w *view) visible(c *collection, path string) bool {
 
 // finish sorts the docs and builds the maps.
 func (w *view) finish() {
-	slices.SortFunc(w.docs, func(a, b doc) int {
+	order := func(a, b doc) int {
 		return cmp.Or(strings.Compare(a.col.Name, b.col.Name), strings.Compare(a.path, b.path))
-	})
-	w.byPath = make(map[string][]int, len(w.docs))
+	}
+	if !slices.IsSortedFunc(w.docs, order) {
+		slices.SortFunc(w.docs, order)
+	}
+	w.byPath = make(map[string]int, len(w.docs))
+	w.samePath = map[string][]int{}
 	w.where = make(map[note.ID]int, len(w.docs))
-	h := sha256.New()
+	var list []byte
 	for i, d := range w.docs {
-		w.byPath[d.path] = append(w.byPath[d.path], i)
+		if first, ok := w.byPath[d.path]; !ok {
+			w.byPath[d.path] = i
+		} else if len(w.samePath[d.path]) == 0 {
+			w.samePath[d.path] = []int{first, i}
+		} else {
+			w.samePath[d.path] = append(w.samePath[d.path], i)
+		}
 		if _, ok := w.where[d.blob]; !ok {
 			w.where[d.blob] = i
 		}
 		if w.worktree {
-			fmt.Fprintf(h, "%s\x00%s\x00%s\n", d.col.Name, d.path, d.blob)
+			list = append(append(append(append(list, d.col.Name...), 0), d.path...), 0)
+			list = append(list, d.blob[:]...)
 		}
 	}
 	if w.worktree {
-		w.tree = hex.EncodeToString(h.Sum(nil)[:20])
+		sum := sha256.Sum256(list)
+		w.tree = hex.EncodeToString(sum[:20])
 	}
 }
 
-func (w *view) key() string {
-	return string(w.v.audience) + fmt.Sprint(w.draft) + baseKey(w.bases, w.tree)
+// at returns the docs of that path: one per collection.
+func (w *view) at(path string) []int {
+	if docs := w.samePath[path]; docs != nil {
+		return docs
+	}
+	if i, ok := w.byPath[path]; ok {
+		return []int{i}
+	}
+	return nil
 }
 
 func (v *Vault) cachedView(key string) *view {
@@ -178,7 +231,7 @@ func (v *Vault) cachedView(key string) *view {
 }
 
 func (v *Vault) lookup(key string) *view {
-	i := slices.IndexFunc(v.views, func(w *view) bool { return w.key() == key })
+	i := slices.IndexFunc(v.views, func(w *view) bool { return w.key == key })
 	if i < 0 {
 		return nil
 	}
@@ -191,7 +244,7 @@ func (v *Vault) lookup(key string) *view {
 func (v *Vault) cacheView(w *view) *view {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	if old := v.lookup(w.key()); old != nil {
+	if old := v.lookup(w.key); old != nil {
 		return old
 	}
 	v.views = append(v.views, w)
