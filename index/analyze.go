@@ -1,20 +1,20 @@
 package index
 
-import (
-	"hash/fnv"
-	"unicode/utf8"
-)
+import "unicode/utf8"
 
 // maxTerm bounds the bytes of a term; what is longer is cut.
 const maxTerm = 255
 
-// term is a term that an analyzer has met. The fields after hash are a note's
-// or a search's scratch: valid when gen is the user's.
+// term is a term that an analyzer has met. What follows hash is a builder's
+// scratch: slot is the term's place in the note in hand if gen is that note's,
+// first and last are its first and last posting in the segment in hand if
+// segment is that segment's.
 type term struct {
 	text string
 	hash uint32 // what the position stream stores of it
-	gen  uint32
-	slot int32
+
+	gen, segment      uint32
+	slot, first, last int32
 }
 
 // word is what one stretch of characters means: the term that stands at its
@@ -46,24 +46,30 @@ type analyzer struct {
 	lang  *language
 	words map[string]*word
 	terms map[string]*term
-	gen   uint32
 	whole []byte
+
+	gen, segment uint32 // the latest of terms' scratch
 }
 
-// maxWords bounds what an analyzer remembers between texts.
+// maxWords bounds what an analyzer remembers from one task to the next.
 const maxWords = 1 << 17
 
 func newAnalyzer(l *language) *analyzer {
 	return &analyzer{lang: l, words: map[string]*word{}, terms: map[string]*term{}}
 }
 
-// fresh returns a new generation for term scratch, forgetting words when there
-// are too many. Terms of an earlier generation are then no longer met.
-func (a *analyzer) fresh() uint32 {
+// begin begins a task: a segment, or the reading of one text. It forgets words
+// when there are too many; terms from before are then no longer met.
+func (a *analyzer) begin() {
 	if len(a.words) > maxWords {
 		clear(a.words)
 		clear(a.terms)
 	}
+	a.segment++
+}
+
+// next returns the generation of the next note's terms.
+func (a *analyzer) next() uint32 {
 	a.gen++
 	return a.gen
 }
@@ -218,9 +224,11 @@ func cut(s string, n int) string {
 	return s[:n]
 }
 
+// hashTerm is FNV-1a, folded to 24 bits.
 func hashTerm(s string) uint32 {
-	h := fnv.New32a()
-	h.Write([]byte(s))
-	v := h.Sum32()
-	return (v ^ v>>24) & (1<<24 - 1)
+	h := uint32(2166136261)
+	for i := range len(s) {
+		h = (h ^ uint32(s[i])) * 16777619
+	}
+	return (h ^ h>>24) & (1<<24 - 1)
 }

@@ -2,6 +2,7 @@ package index
 
 import (
 	"context"
+	"errors"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -11,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"kb/cas"
 	"kb/note"
 )
 
@@ -127,4 +129,40 @@ func headings(srcs []Source, n int) []string {
 		out = append(out, all[i*len(all)/n])
 	}
 	return out
+}
+
+// BenchmarkSync derives all that is kept of a vault's notes, records included.
+func BenchmarkSync(b *testing.B) {
+	w, _, size := benchVault(b)
+	ids := make([]note.ID, len(w.members))
+	for i, m := range w.members {
+		ids[i] = m.Blob
+	}
+	b.SetBytes(int64(size))
+	b.ReportAllocs()
+	for b.Loop() {
+		facts, err := cas.Open(b.TempDir(), b.Logf)
+		if err != nil {
+			b.Fatal(err)
+		}
+		x, err := New(openTest(b, b.TempDir()), facts)
+		if err != nil {
+			b.Fatal(err)
+		}
+		n, err := x.Sync(context.Background(), ids, w.fetch, nil)
+		if err := errors.Join(err, x.Merge(context.Background(), ids), facts.Close()); err != nil {
+			b.Fatal(err)
+		}
+		b.ReportMetric(float64(n), "notes/op")
+	}
+}
+
+// fetch is the vault's Fetch.
+func (v *vault) fetch(_ context.Context, ids []note.ID, fn func(note.ID, []byte, error) error) error {
+	for _, id := range ids {
+		if err := fn(id, []byte(v.raw[id]), nil); err != nil {
+			return err
+		}
+	}
+	return nil
 }

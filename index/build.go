@@ -2,14 +2,12 @@ package index
 
 import (
 	"cmp"
-	"fmt"
+	"encoding/binary"
 	"slices"
 	"strconv"
 	"strings"
 
-	index "github.com/blevesearch/bleve_index_api"
 	segment "github.com/blevesearch/scorch_segment_api/v2"
-	zap "github.com/blevesearch/zapx/v17"
 
 	"kb/note"
 )
@@ -99,7 +97,7 @@ type entryFlags struct {
 	plain    bool // every character of its text is indexed in its body
 }
 
-// builder analyses notes and builds segments of them.
+// builder analyses notes and makes a segment of them: begin, add each, finish.
 type builder struct {
 	an     *analyzer
 	toks   []token
@@ -107,59 +105,92 @@ type builder struct {
 	met    []*term
 	stream []byte
 	buf    []byte
+
+	file    zapFile
+	entries []entry
+	terms   []*term   // of the segment
+	found   []posting // of the segment's notes, one after the other
+	list    []posting // of one term
+}
+
+// A segment in hand is large enough to be written when it has this many
+// postings or terms, or bytes of position streams: some 10 MB of text.
+const (
+	maxFound  = 1 << 20
+	maxTerms  = 1 << 17
+	maxStream = 16 << 20
+)
+
+func (b *builder) begin() {
+	b.an.begin()
+	b.file.reset()
+	b.entries, b.terms, b.found = nil, b.terms[:0], b.found[:0]
+}
+
+func (b *builder) full() bool {
+	return len(b.found) >= maxFound || len(b.terms) >= maxTerms || len(b.file.mem) >= maxStream
+}
+
+// finish returns the segment of the notes added, in memory, in their order.
+func (b *builder) finish() (segment.Segment, []entry, error) {
+	seg, err := b.file.segment(b.terms, func(t *term) []posting {
+		b.list = b.list[:0]
+		for i := t.first; i >= 0; i = b.found[i].next {
+			b.list = append(b.list, b.found[i])
+		}
+		return b.list
+	})
+	return seg, b.entries, err
 }
 
 // build returns a segment of the notes in the order given, in memory.
 func (b *builder) build(srcs []Source) (segment.Segment, []entry, error) {
-	docs := make([]index.Document, len(srcs))
-	entries := make([]entry, len(srcs))
+	b.begin()
 	for i := range srcs {
-		docs[i] = b.note(&srcs[i], &entries[i])
+		b.add(&srcs[i])
 	}
-	var plugin zap.ZapPlugin
-	seg, _, err := plugin.New(docs)
-	if err != nil {
-		return nil, nil, fmt.Errorf("build segment: %w", err)
-	}
-	return seg, entries, nil
+	return b.finish()
 }
 
-func (b *builder) note(s *Source, e *entry) *document {
-	gen := b.an.fresh()
+func (b *builder) add(s *Source) {
+	gen := b.an.next()
 	b.counts, b.met, b.stream = b.counts[:0], b.met[:0], b.stream[:0]
-	e.blob, e.obsolete = s.Blob, s.Note.Obsolete()
 	n := s.Note
+	e := entry{blob: s.Blob}
+	e.obsolete = n.Obsolete()
 	e.plain = n.Body == 0 && len(n.Skip) == 0
 	for _, h := range n.Headings {
-		b.add(gen, e, fieldHeading, h.Text)
+		b.field(gen, &e, fieldHeading, h.Text)
 	}
-	b.add(gen, e, fieldTitle, n.Title)
+	b.field(gen, &e, fieldTitle, n.Title)
 	for _, a := range n.Aliases {
-		b.add(gen, e, fieldAlias, a)
+		b.field(gen, &e, fieldAlias, a)
 	}
 	for _, t := range n.Tags {
-		b.add(gen, e, fieldTag, t)
+		b.field(gen, &e, fieldTag, t)
 	}
 	for _, v := range metaValues(n) {
-		b.add(gen, e, fieldMeta, v)
+		b.field(gen, &e, fieldMeta, v)
 	}
 	for _, part := range spoken(n, s.Text) {
-		b.addBytes(gen, e, fieldBody, s.Text[part.Start:part.End])
+		b.text(gen, &e, fieldBody, s.Text[part.Start:part.End])
 	}
 	for _, t := range wholeTags(n) {
 		b.count(gen, b.an.intern(t), fieldTag)
 	}
-	return b.document()
+	b.post()
+	b.file.note(b.stream)
+	b.entries = append(b.entries, e)
 }
 
-func (b *builder) add(gen uint32, e *entry, field int, s string) {
+func (b *builder) field(gen uint32, e *entry, field int, s string) {
 	b.buf = append(b.buf[:0], s...)
-	b.addBytes(gen, e, field, b.buf)
+	b.text(gen, e, field, b.buf)
 }
 
-// addBytes counts the tokens of text, and writes its main terms to the position
-// stream as one section.
-func (b *builder) addBytes(gen uint32, e *entry, field int, text []byte) {
+// text counts the tokens of a field's text, and writes its main terms to the
+// position stream as one section.
+func (b *builder) text(gen uint32, e *entry, field int, text []byte) {
 	b.toks = b.an.tokens(b.toks[:0], text)
 	n := 0
 	at := len(b.stream)
@@ -177,7 +208,7 @@ func (b *builder) addBytes(gen uint32, e *entry, field int, text []byte) {
 		b.stream = b.stream[:at]
 		return
 	}
-	putUint32(b.stream[at+1:], uint32(n))
+	binary.LittleEndian.PutUint32(b.stream[at+1:], uint32(n))
 	e.lens[field] += uint32(n)
 }
 
@@ -190,17 +221,19 @@ func (b *builder) count(gen uint32, t *term, field int) {
 	b.counts[t.slot][field]++
 }
 
-func (b *builder) document() *document {
-	freqs := make([]index.TokenFreq, len(b.met))
-	m := make(index.TokenFrequencies, len(b.met))
+// post adds the note's terms to those of the segment.
+func (b *builder) post() {
+	num := uint32(len(b.entries))
 	for i, t := range b.met {
-		freqs[i].SetFrequency(int(b.counts[i].pack()))
-		m[t.text] = &freqs[i]
-	}
-	return &document{
-		id:     field{name: "_id", options: index.IndexField | index.StoreField},
-		terms:  field{name: zapTerms, options: index.IndexField, freqs: m},
-		stream: field{name: zapStream, options: index.StoreField, value: slices.Clone(b.stream)},
+		at := int32(len(b.found))
+		if t.segment == b.an.segment {
+			b.found[t.last].next = at
+		} else {
+			t.segment, t.first = b.an.segment, at
+			b.terms = append(b.terms, t)
+		}
+		t.last = at
+		b.found = append(b.found, posting{freq: b.counts[i].pack(), note: num, next: -1})
 	}
 }
 
@@ -281,45 +314,4 @@ func sortedKeys[K cmp.Ordered, V any](m map[K]V) []K {
 	}
 	slices.Sort(keys)
 	return keys
-}
-
-// document and field are what zap wants to see of a note.
-type document struct{ id, terms, stream field }
-
-func (d *document) ID() string                                 { return "" }
-func (d *document) Size() int                                  { return 0 }
-func (d *document) VisitComposite(index.CompositeFieldVisitor) {}
-func (d *document) HasComposite() bool                         { return false }
-func (d *document) NumPlainTextBytes() uint64                  { return 0 }
-func (d *document) AddIDField()                                {}
-func (d *document) StoredFieldsBytes() uint64                  { return 0 }
-func (d *document) Indexed() bool                              { return true }
-func (d *document) VisitFields(visit index.FieldVisitor) {
-	visit(&d.id)
-	visit(&d.terms)
-	visit(&d.stream)
-}
-
-type field struct {
-	name    string
-	options index.FieldIndexingOptions
-	freqs   index.TokenFrequencies
-	value   []byte
-}
-
-func (f *field) Name() string                                     { return f.name }
-func (f *field) Value() []byte                                    { return f.value }
-func (f *field) ArrayPositions() []uint64                         { return nil }
-func (f *field) EncodedFieldType() byte                           { return 't' }
-func (f *field) Analyze()                                         {}
-func (f *field) Options() index.FieldIndexingOptions              { return f.options }
-func (f *field) AnalyzedTokenFrequencies() index.TokenFrequencies { return f.freqs }
-func (f *field) NumPlainTextBytes() uint64                        { return uint64(len(f.value)) }
-
-// AnalyzedLength is what zap stores beside each frequency. The lengths that
-// count are in the sidecar; zero would confuse zap's encoding of lone postings.
-func (f *field) AnalyzedLength() int { return 1 }
-
-func putUint32(b []byte, v uint32) {
-	b[0], b[1], b[2], b[3] = byte(v), byte(v>>8), byte(v>>16), byte(v>>24)
 }

@@ -25,7 +25,9 @@
 // weight, are added up, and the sum saturates once. The constants stand in
 // score.go and were chosen on the judged collections that eval_test.go reads.
 //
-// bleve lends its segment format, its dictionaries and its stemmers. The
-// searching is ours, because bleve's own statistics count dead notes and
-// depend on how the index was cut into segments.
+// bleve lends what it does best: the format, reading and merging of segments,
+// dictionaries, and what each language does to a word. Splitting text into words
+// is ours, because bleve's tokenizer emits nothing for Thai and its like; so is
+// searching, because bleve's statistics count dead notes and depend on how the
+// index was cut into segments.
 package index

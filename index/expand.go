@@ -22,7 +22,7 @@ const maxExpansions = 4096
 // collectPrefix makes u's terms all those of the view that begin with u.raw,
 // besides its own, and adds up their weights as if they were one term.
 func (e *evaluation) collectPrefix(u *unit) error {
-	terms, err := e.vocabulary(&vellum.AlwaysMatch{}, u.raw, func(t string) bool { return strings.HasPrefix(t, u.raw) })
+	terms, err := e.vocabulary(beginning{prefix: u.raw, other: &vellum.AlwaysMatch{}})
 	if err != nil {
 		return err
 	}
@@ -45,22 +45,21 @@ func (e *evaluation) collectPrefix(u *unit) error {
 	return e.ctx.Err()
 }
 
-// vocabulary returns the terms that begin with prefix and that the automaton
-// accepts (for words of paths: that accept does), sorted. Some may have no note
-// in the view. An empty prefix is none.
-func (e *evaluation) vocabulary(a segment.Automaton, prefix string, accept func(string) bool) ([]string, error) {
+// vocabulary returns the terms that a accepts, sorted. Some may have no note in
+// the view.
+func (e *evaluation) vocabulary(a beginning) ([]string, error) {
 	var terms []string
 	for i := range e.v.parts {
 		dict, err := e.dict(i)
 		if err != nil {
 			return nil, fmt.Errorf("read dictionary: %w", err)
 		}
-		if terms, err = appendTerms(terms, dict, a, prefix); err != nil {
+		if terms, err = appendTerms(terms, dict, a); err != nil {
 			return nil, err
 		}
 	}
-	for t := range e.v.names.words {
-		if accept(t) {
+	for _, t := range e.v.names.beginning(a.prefix) {
+		if a.accepts(t) {
 			terms = append(terms, t)
 		}
 	}
@@ -68,17 +67,13 @@ func (e *evaluation) vocabulary(a segment.Automaton, prefix string, accept func(
 	return slices.Compact(terms), nil
 }
 
-func appendTerms(terms []string, dict segment.TermDictionary, a segment.Automaton, prefix string) (_ []string, err error) {
+func appendTerms(terms []string, dict segment.TermDictionary, a segment.Automaton) (_ []string, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("read dictionary: %v", p)
 		}
 	}()
-	var from, to []byte
-	if prefix != "" {
-		from, to = []byte(prefix), after(prefix)
-	}
-	it := dict.(*zap.Dictionary).AutomatonIteratorOmitCount(a, from, to)
+	it := dict.(*zap.Dictionary).AutomatonIteratorOmitCount(a, nil, nil)
 	for {
 		t, err := it.Next()
 		if err != nil && !errors.Is(err, vellum.ErrIteratorDone) {
@@ -91,6 +86,40 @@ func appendTerms(terms []string, dict segment.TermDictionary, a segment.Automato
 			terms = append(terms, t.Term)
 		}
 	}
+}
+
+// beginning accepts what begins with a prefix and is accepted by another
+// automaton: vellum itself notices only at the next match that it is past the
+// end of a range. A state is the other's, times 256, plus the bytes of the
+// prefix that were read; -1 accepts nothing.
+type beginning struct {
+	prefix string // of fewer than 256 bytes
+	other  segment.Automaton
+	ascii  bool // bytes above 0x7f are not accepted
+}
+
+func (a beginning) Start() int               { return a.other.Start() << 8 }
+func (a beginning) CanMatch(s int) bool      { return s >= 0 && a.other.CanMatch(s>>8) }
+func (a beginning) WillAlwaysMatch(int) bool { return false }
+
+func (a beginning) IsMatch(s int) bool {
+	return s >= 0 && s&0xff == len(a.prefix) && a.other.IsMatch(s>>8)
+}
+
+func (a beginning) Accept(s int, b byte) int {
+	read := s & 0xff
+	if s < 0 || read < len(a.prefix) && b != a.prefix[read] || a.ascii && b >= utf8.RuneSelf {
+		return -1
+	}
+	return a.other.Accept(s>>8, b)<<8 | min(read+1, len(a.prefix))
+}
+
+func (a beginning) accepts(t string) bool {
+	s := a.Start()
+	for i := 0; i < len(t) && a.CanMatch(s); i++ {
+		s = a.Accept(s, t[i])
+	}
+	return a.CanMatch(s) && a.IsMatch(s)
 }
 
 // after returns the smallest string greater than all that begin with prefix.
@@ -142,7 +171,8 @@ var levenshteins = sync.OnceValue(func() (b [3]*levenshtein.LevenshteinAutomaton
 
 // spelling returns the term nearest to an unknown one: of those within one edit
 // (two for eight letters and more; swapping neighbours is one) the nearest, then
-// the most frequent, then the first in byte order. It is "" when there is none.
+// the most frequent, then the first in byte order. A word in ASCII is not taken
+// for one that is not. It is "" when there is none.
 func (e *evaluation) spelling(unknown string, fields fieldSet) (string, error) {
 	most := 0
 	switch n := utf8.RuneCountInString(unknown); {
@@ -152,28 +182,35 @@ func (e *evaluation) spelling(unknown string, fields fieldSet) (string, error) {
 		most = 1
 	}
 	for d := 1; d <= most; d++ {
-		dfa, err := levenshteins()[d].BuildDfa(unknown, uint8(d))
-		if err != nil {
-			continue // too long for an automaton
-		}
-		terms, err := e.vocabulary(dfa, "", func(t string) bool { ok, _ := dfa.MatchAndDistance(t); return ok })
-		if err != nil {
-			return "", err
-		}
-		best, most := "", 0
-		for _, t := range terms {
-			e.clearUnit()
-			if _, err := e.collectTerm(t, fields); err != nil {
-				return "", err
-			}
-			if len(e.touched) > most {
-				best, most = t, len(e.touched)
-			}
-		}
-		e.clearUnit()
-		if best != "" {
-			return best, nil
+		best, err := e.nearest(unknown, d, fields)
+		if err != nil || best != "" {
+			return best, err
 		}
 	}
 	return "", nil
+}
+
+// nearest returns the most frequent term within edits of unknown, the first in
+// byte order of equals.
+func (e *evaluation) nearest(unknown string, edits int, fields fieldSet) (string, error) {
+	dfa, err := levenshteins()[edits].BuildDfa(unknown, uint8(edits))
+	if err != nil {
+		return "", nil // too long for an automaton
+	}
+	terms, err := e.vocabulary(beginning{other: dfa, ascii: isASCII(unknown)})
+	if err != nil {
+		return "", err
+	}
+	defer e.clearUnit()
+	best, most := "", 0
+	for _, t := range terms {
+		e.clearUnit()
+		if _, err := e.collectTerm(t, fields); err != nil {
+			return "", err
+		}
+		if len(e.touched) > most {
+			best, most = t, len(e.touched)
+		}
+	}
+	return best, nil
 }

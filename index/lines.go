@@ -257,7 +257,7 @@ func bounded(s string, start, end int) bool {
 func (v *View) innerWords(literal string) []string {
 	b := v.segs.builders.Get().(*builder)
 	defer v.segs.builders.Put(b)
-	b.an.fresh()
+	b.an.begin()
 	b.toks = b.an.tokens(b.toks[:0], []byte(literal))
 	var words []string
 	for _, t := range b.toks {

@@ -32,6 +32,7 @@ type nameIndex struct {
 	start []int32  // by number: where its docs begin in docs
 	docs  []namedDoc
 	words map[string]int32 // only the view's terms
+	order func() []string  // words, sorted when first asked for
 }
 
 // namedDoc is a note that has a term in a path, times two, plus one when in a
@@ -85,6 +86,7 @@ func (c *nameCache) invert(rows [][]nameRef) nameIndex {
 		}
 		x.start[t+1] += x.start[t]
 	}
+	x.order = sync.OnceValue(func() []string { return sortedKeys(x.words) })
 	x.docs = make([]namedDoc, x.start[len(c.terms)])
 	next := slices.Clone(x.start)
 	for d, row := range rows {
@@ -137,6 +139,17 @@ func trimExtension(p string) string {
 		return p[:i]
 	}
 	return p
+}
+
+// beginning returns the view's terms that begin with prefix, sorted.
+func (x *nameIndex) beginning(prefix string) []string {
+	words := x.order()
+	from, _ := slices.BinarySearch(words, prefix)
+	to := len(words)
+	if end := after(prefix); end != nil {
+		to, _ = slices.BinarySearch(words, string(end))
+	}
+	return words[from:to]
 }
 
 // lookup returns the notes that have the term in a path, ascending.

@@ -138,7 +138,7 @@ func (v *View) phraseTally(part int, num uint32, phrase []*phraseTerm) (t tally,
 func (e *evaluation) phraseInNames(terms []string, u *unit) {
 	b := e.v.segs.builders.Get().(*builder)
 	defer e.v.segs.builders.Put(b)
-	b.an.fresh()
+	b.an.begin()
 	for _, n := range e.v.names.lookup(terms[0]) {
 		d := n.doc()
 		for _, m := range e.v.docs[d].members {

@@ -2,7 +2,6 @@ package index
 
 import (
 	"fmt"
-	"strings"
 )
 
 // unit is one thing that is looked up and scored: a term or alternatives that
@@ -50,7 +49,7 @@ func (v *View) plan(text string) (*plan, string) {
 	root, remark := parseQuery(text)
 	b := v.segs.builders.Get().(*builder)
 	defer v.segs.builders.Put(b)
-	b.an.fresh()
+	b.an.begin()
 	p := &plan{}
 	seen := map[string]*unit{}
 	p.fill(root, b, seen, true)
@@ -155,7 +154,7 @@ func (l *leaf) analyze(b *builder) []*unit {
 	for i, t := range b.toks {
 		raw := string(text[t.start:t.end])
 		extra := t.kind != mainToken
-		u := &unit{word: raw, terms: []string{t.term.text}, fields: fieldsOf(l.field), factor: 1, extra: extra, open: !extra, raw: unaccent(fold(raw)), whole: t.kind == wholeToken}
+		u := &unit{word: raw, terms: []string{t.term.text}, fields: fieldsOf(l.field), factor: 1, extra: extra, open: !extra, raw: cut(unaccent(fold(raw)), maxTerm), whole: t.kind == wholeToken}
 		if extra {
 			u.factor = extraFactor
 			if c, _ := classAt(text, int(t.start)); c.dense() {
@@ -168,7 +167,7 @@ func (l *leaf) analyze(b *builder) []*unit {
 		if single(raw) {
 			u.prefix, u.open, u.raw = true, false, t.term.text // it begins pairs
 		}
-		u.stop = l.field == anyField && !l.prefix && stopWords[u.raw]
+		u.stop = l.field == anyField && !l.prefix && b.an.lang.stop[u.raw]
 		units = append(units, u)
 	}
 	return units
@@ -223,12 +222,3 @@ func (p *plan) markLast() {
 		}
 	}
 }
-
-var stopWords = func() map[string]bool {
-	m := map[string]bool{}
-	for _, w := range strings.Fields(`a an and are as at be but by for if in into is it no not of on or such
-		that the their then there these they this to was will with`) {
-		m[w] = true
-	}
-	return m
-}()

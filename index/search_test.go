@@ -239,6 +239,45 @@ func TestSearchSpelling(t *testing.T) {
 	}
 }
 
+func TestSpellingStaysInItsLetters(t *testing.T) {
+	v := vaultOf("-- a.md --\ncafeteria лошадка\n-- b.md --\nжfeteria kafeteria\n-- c.md --\nkafeteria\n-- zebraish.md --\nx\n").view(t)
+	for _, c := range []struct{ query, want string }{
+		{"tafeteria now", "c.md b.md"}, // the more frequent of two
+		{"ceafteria now", "a.md"},      // a swap
+		{"feteria now", ""},            // жfeteria is not near; the others are two edits away
+		{"лошадко now", "a.md"},
+		{"zebbraish now", "zebraish.md"}, // a word of a path
+		{"zebraish9 now", ""},
+	} {
+		if got := paths(v, search(t, v, Query{Text: c.query})); got != c.want {
+			t.Errorf("%q = %q, want %q", c.query, got, c.want)
+		}
+	}
+}
+
+func TestStopWordsAreTheLanguages(t *testing.T) {
+	w := vaultOf("-- en.md --\nwhat is the house\n-- de.md --\nwas ist das Haus\n")
+	for _, c := range []struct{ lang, query, want string }{
+		{"en", "what das", "de.md"},
+		{"en", "what", "en.md"},
+		{"de", "what das", "en.md"},
+		{"de", "+what das", "en.md"},
+		{"none", "what das", "de.md en.md"},
+	} {
+		s, err := OpenSegments(filepath.Join(t.TempDir(), "none"), c.lang)
+		if err != nil {
+			t.Fatal(err)
+		}
+		v, err := s.View(w.members, w.sources(), w.load)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := paths(v, search(t, v, Query{Text: c.query})); got != c.want {
+			t.Errorf("%s: %q = %q, want %q", c.lang, c.query, got, c.want)
+		}
+	}
+}
+
 func TestSearchObsoleteRanksLower(t *testing.T) {
 	v := vaultOf(cooking).view(t)
 	r := search(t, v, Query{Text: "simmer", Explain: true})
@@ -433,7 +472,7 @@ func TestViewMissing(t *testing.T) {
 }
 
 func TestLanguages(t *testing.T) {
-	if _, err := OpenSegments(t.TempDir(), "klingon"); err == nil || !strings.Contains(err.Error(), "de, en") {
+	if _, err := OpenSegments(t.TempDir(), "klingon"); err == nil || !strings.Contains(err.Error(), "de, el, en") {
 		t.Errorf("unknown language: %v", err)
 	}
 	a, b := openTest(t, t.TempDir()), openTest(t, t.TempDir())

@@ -23,7 +23,7 @@ import (
 
 // textRecipe names what this package does with a note's text. Any change to the
 // terms, fields, positions or files of a segment changes it.
-const textRecipe = "text/1"
+const textRecipe = "text/2"
 
 // Segments is a directory of text segments, one per recipe below the directory
 // it was opened on. Any number of processes may read it, without a lock, while
@@ -379,24 +379,28 @@ func (s *Segments) Close() error {
 }
 
 // Add indexes notes as one segment, durable when Add returns. Notes that are
-// indexed already, or repeated, are left out. Batches of 1 to 2 MB of text keep
-// memory low, and several may be added at a time.
+// indexed already, or repeated, are left out. Several may add at a time.
 func (s *Segments) Add(ctx context.Context, srcs []Source) error {
-	s.write.RLock()
-	defer s.write.RUnlock()
-	srcs = s.unknown(srcs)
-	if len(srcs) == 0 {
-		return nil
+	b := s.builders.Get().(*builder)
+	defer s.builders.Put(b)
+	b.begin()
+	for _, src := range s.unknown(srcs) {
+		b.add(&src)
 	}
-	if err := ctx.Err(); err != nil {
+	return s.addBuilt(ctx, b)
+}
+
+// addBuilt makes the notes that were added to b a segment.
+func (s *Segments) addBuilt(ctx context.Context, b *builder) error {
+	if err := ctx.Err(); err != nil || len(b.entries) == 0 {
 		return err
 	}
+	s.write.RLock()
+	defer s.write.RUnlock()
 	if err := s.beginWriting(); err != nil {
 		return err
 	}
-	b := s.builders.Get().(*builder)
-	z, entries, err := b.build(srcs)
-	s.builders.Put(b)
+	z, entries, err := b.finish()
 	if err != nil {
 		return err
 	}

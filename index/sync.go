@@ -29,9 +29,9 @@ type Index struct {
 // ends the fetch.
 type Fetch func(ctx context.Context, ids []note.ID, fn func(id note.ID, src []byte, err error) error) error
 
-// batchBytes is how much text goes into one segment while indexing: enough to
-// amortise it, little enough to keep memory flat.
-const batchBytes = 3 << 19
+// batchBytes is how much text is fetched, and recorded, at once: enough to
+// amortise a write, little enough to keep memory flat.
+const batchBytes = 1 << 20
 
 // New joins segments and facts. With nil facts nothing is written: notes that
 // the segments lack are parsed and indexed in memory for each view.
@@ -51,35 +51,30 @@ func (x *Index) Writable() bool { return x.facts != nil }
 // Sync indexes those of ids that are not indexed yet, and returns how many it
 // added. It is safe to repeat and to interrupt: a blob counts as indexed only
 // when all that is derived from it is durable. Blobs that cannot be read are
-// left out. Report, which may be nil, is told how many are done.
+// left out. Report, which may be nil, is told how many are on their way; it may
+// be called by several goroutines at a time.
 func (x *Index) Sync(ctx context.Context, ids []note.ID, fetch Fetch, report func(done, total int)) (added int, err error) {
 	missing := x.Missing(ids)
 	if len(missing) == 0 || !x.Writable() {
 		return 0, nil
 	}
-	var done atomic.Int64
+	var count, done atomic.Int64
+	tell := func(n int) {
+		if total := done.Add(int64(n)); report != nil {
+			report(int(total), len(missing))
+		}
+	}
 	g, ctx := errgroup.WithContext(ctx)
 	batches := make(chan []raw)
 	for range runtime.GOMAXPROCS(0) {
-		g.Go(func() error {
-			for b := range batches {
-				if err := x.store(ctx, b); err != nil {
-					return err
-				}
-				n := int(done.Add(int64(len(b))))
-				if report != nil {
-					report(n, len(missing))
-				}
-			}
-			return nil
-		})
+		g.Go(func() error { return x.derive(ctx, batches, tell, &count) })
 	}
 	g.Go(func() error {
 		defer close(batches)
 		return fetchBatches(ctx, missing, fetch, batches)
 	})
 	err = g.Wait()
-	return int(done.Load()), err
+	return int(count.Load()), err
 }
 
 // raw is a blob as it was read.
@@ -119,24 +114,49 @@ func fetchBatches(ctx context.Context, ids []note.ID, fetch Fetch, out chan<- []
 	return send()
 }
 
-// store derives and keeps one batch: the records first, the segment, by which
-// a blob counts as indexed, last.
-func (x *Index) store(ctx context.Context, batch []raw) error {
+// derive keeps what batches say: the records of each batch at once, and its
+// text, by which a blob counts as indexed, later with that of others as one
+// segment. It counts what is indexed, and tells of what is on its way.
+func (x *Index) derive(ctx context.Context, batches <-chan []raw, tell func(int), count *atomic.Int64) error {
+	b := x.builders.Get().(*builder)
+	defer x.builders.Put(b)
+	b.begin()
+	keep := func() error {
+		n := len(b.entries)
+		if err := x.addBuilt(ctx, b); err != nil {
+			return fmt.Errorf("store text: %w", err)
+		}
+		count.Add(int64(n))
+		b.begin()
+		return nil
+	}
+	for batch := range batches {
+		if err := x.record(ctx, b, batch); err != nil {
+			return err
+		}
+		tell(len(batch))
+		if b.full() {
+			if err := keep(); err != nil {
+				return err
+			}
+		}
+	}
+	return keep()
+}
+
+// record keeps the records of a batch, and gives its text to b.
+func (x *Index) record(ctx context.Context, b *builder, batch []raw) error {
 	records := make(map[note.ID]*note.Note, len(batch))
-	sources := make([]Source, 0, len(batch))
 	for _, r := range batch {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
 		n, text := note.Parse(r.src)
 		records[r.id] = n
-		sources = append(sources, Source{Blob: r.id, Note: n, Text: text})
+		b.add(&Source{Blob: r.id, Note: n, Text: text})
 	}
 	if err := x.facts.PutNotes(x.recipe, records); err != nil {
 		return fmt.Errorf("store notes: %w", err)
-	}
-	if err := x.Add(ctx, sources); err != nil {
-		return fmt.Errorf("store text: %w", err)
 	}
 	return nil
 }

@@ -47,7 +47,7 @@ func (t *cachedText) spots(b *builder) []spot {
 
 // spots appends the terms of text[from:to].
 func (b *builder) spots(dst []spot, text []byte, from, to int) []spot {
-	b.an.fresh()
+	b.an.begin()
 	b.toks = b.an.tokens(b.toks[:0], text[from:to])
 	dst = slices.Grow(dst, len(b.toks))
 	for _, t := range b.toks {
