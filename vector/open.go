@@ -1,0 +1,131 @@
+package vector
+
+import (
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// Options adjust an embedder. All of them but Workers are part of its
+// fingerprint. The zero value takes what the model's own files say.
+type Options struct {
+	MaxTokens     int    // of a text that count, with the frame
+	Pooling       string // "cls" or "mean": how an encoder's states become a vector
+	QueryPrefix   string // put before queries
+	PassagePrefix string // put before passages
+	Workers       int    // texts embedded at a time; default: a processor each
+}
+
+func (o Options) prefix(kind Kind) string {
+	if kind == Query {
+		return o.QueryPrefix
+	}
+	return o.PassagePrefix
+}
+
+// Limits of the files of a model, so that a wrong file cannot fill the memory.
+const (
+	maxModelFile  = 4 << 30
+	maxTokenizer  = 128 << 20
+	maxConfigFile = 4 << 20
+)
+
+// Open loads the model in dir. The directory is as the authors publish it:
+//
+//   - model.safetensors with a table of vectors, and tokenizer.json: the static engine;
+//   - model.onnx or onnx/model.onnx, config.json and tokenizer.json: the native engine,
+//     which also reads 1_Pooling/config.json, sentence_bert_config.json and
+//     config_sentence_transformers.json if they are there.
+//
+// An error wraps [ErrModel] if the files are damaged, incomplete or not of one
+// model, [ErrUnsupported] if no engine can run it, and [fs.ErrNotExist] if there
+// is no model.
+func Open(dir string, opts Options) (Embedder, error) {
+	e, err := open(modelFiles{dir}, opts)
+	if err != nil {
+		return nil, fmt.Errorf("open model %s: %w", dir, err)
+	}
+	return e, nil
+}
+
+func open(f modelFiles, opts Options) (Embedder, error) {
+	src, err := f.read("model.safetensors", maxModelFile)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	missing := err
+	if missing == nil {
+		tensors, err := parseSafetensors(src)
+		if err != nil {
+			return nil, fmt.Errorf("%w: model.safetensors: %w", ErrModel, err)
+		}
+		if _, ok := staticRows(tensors); ok {
+			return openStatic(f, tensors, sha256.Sum256(src), opts)
+		}
+	}
+	graph, err := f.readONNX()
+	switch {
+	case err != nil:
+		return nil, err
+	case graph != nil:
+		return openNative(f, graph, opts)
+	case missing != nil:
+		return nil, fmt.Errorf("neither model.safetensors nor model.onnx: %w", missing)
+	}
+	return nil, fmt.Errorf("%w: model.safetensors holds no table of vectors, and there is no model.onnx", ErrUnsupported)
+}
+
+// modelFiles reads the files of a model directory.
+type modelFiles struct{ dir string }
+
+// read returns the bytes of a regular file of at most limit bytes.
+func (f modelFiles) read(name string, limit int64) ([]byte, error) {
+	file, err := os.Open(filepath.Join(f.dir, filepath.FromSlash(name)))
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	switch {
+	case err != nil:
+		return nil, err
+	case !info.Mode().IsRegular():
+		return nil, fmt.Errorf("%w: %s is not a file", ErrModel, name)
+	case info.Size() > limit:
+		return nil, fmt.Errorf("%w: %s has %d bytes, more than %d", ErrModel, name, info.Size(), limit)
+	}
+	src := make([]byte, info.Size())
+	if _, err := io.ReadFull(file, src); err != nil {
+		return nil, fmt.Errorf("%w: read %s: %w", ErrModel, name, err)
+	}
+	return src, nil
+}
+
+func (f modelFiles) tokenizer() (*tokenizer, error) {
+	src, err := f.read("tokenizer.json", maxTokenizer)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%w: tokenizer.json is missing", ErrModel)
+	} else if err != nil {
+		return nil, err
+	}
+	return parseTokenizer(src)
+}
+
+// config reads an optional JSON file into v and reports whether it is there.
+func (f modelFiles) config(name string, v any) (found bool, err error) {
+	src, err := f.read(name, maxConfigFile)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	} else if err != nil {
+		return false, err
+	}
+	if err := json.Unmarshal(src, v); err != nil {
+		return false, fmt.Errorf("%w: %s: %w", ErrModel, name, err)
+	}
+	return true, nil
+}
