@@ -2,6 +2,7 @@ package gitstore
 
 import (
 	"context"
+	"fmt"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -162,4 +163,68 @@ func BenchmarkWorktree(b *testing.B) {
 		})
 		b.Run(name+"/git", func(b *testing.B) { benchGit(b, d, "", "status", "--porcelain", "-uall") })
 	}
+}
+
+// BenchmarkCommit adds a note to a vault of many and commits it to a branch, every
+// step durable. git's way is the plumbing that does the same, without a sync.
+func BenchmarkCommit(b *testing.B) {
+	for _, notes := range []int{100, 40000} {
+		d := newRepo(b, nil)
+		r := mustOpen(b, d)
+		blob := mustBlob(b, r, "x")
+		var edits []Edit
+		for i := range notes {
+			edits = append(edits, Edit{Path: fmt.Sprintf("notes/d%d/n%d.md", i%200, i), Blob: blob})
+		}
+		base := mustEdit(b, r, TreeID{}, edits...)
+		tip := mustWriteCommit(b, r, base, "base")
+		git(b, d, "update-ref", "refs/heads/x", tip.String())
+		b.Run(fmt.Sprintf("%d/ours", notes), func(b *testing.B) {
+			b.ReportAllocs()
+			n := 0
+			for b.Loop() {
+				n++
+				edit := put(b, r, fmt.Sprintf("notes/d1/new%d.md", n), fmt.Sprint(b.N, n, time.Now()))
+				id := mustWriteCommit(b, r, mustEdit(b, r, base, edit), "m", tip)
+				if err := r.UpdateRef("refs/heads/x", id, tip, somebody, "m"); err != nil {
+					b.Fatal(err)
+				}
+				tip = id
+			}
+		})
+		git(b, d, "update-ref", "refs/heads/y", tip.String())
+		b.Run(fmt.Sprintf("%d/git", notes), func(b *testing.B) {
+			n := 0
+			for b.Loop() {
+				n++
+				gitIn(b, d, []byte(fmt.Sprint(n, time.Now())), "hash-object", "-w", "--stdin")
+				id := git(b, d, "commit-tree", "-p", "refs/heads/y", "-m", fmt.Sprint(n), base.String())
+				git(b, d, "update-ref", "refs/heads/y", id)
+			}
+		})
+	}
+}
+
+// BenchmarkMerge does one merge after the other of those that people did.
+func BenchmarkMerge(b *testing.B) {
+	d := vault(b, "rust-rfcs")
+	r := mustOpen(b, d)
+	var pairs [][2]CommitID
+	for line := range strings.Lines(git(b, d, "rev-list", "--merges", "--max-parents=2", "--parents", "-n", "100", "HEAD")) {
+		f := strings.Fields(line)
+		pairs = append(pairs, [2]CommitID{mustCommitID(b, f[1]), mustCommitID(b, f[2])})
+	}
+	b.Run("ours", func(b *testing.B) {
+		b.ReportAllocs()
+		for i := 0; b.Loop(); i++ {
+			if _, err := mergeInMemory(r, pairs[i%len(pairs)][0], pairs[i%len(pairs)][1]); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	b.Run("git", func(b *testing.B) {
+		for i := 0; b.Loop(); i++ {
+			gitMerge(b, d, pairs[i%len(pairs)][0], pairs[i%len(pairs)][1])
+		}
+	})
 }

@@ -1,6 +1,7 @@
 package gitstore
 
 import (
+	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
@@ -11,8 +12,8 @@ import (
 	"strings"
 )
 
-// config is what this package needs of a repository's configuration.
-type config struct {
+// settings is what this package needs of a repository's configuration.
+type settings struct {
 	version      string
 	extensions   map[string]string // lower-case names
 	promisor     bool              // a remote promises missing objects
@@ -22,12 +23,21 @@ type config struct {
 	autoCRLF     string // lower case
 	excludesFile string // absolute, "" for none
 	attrsFile    string // absolute, "" for none
+	user         identity
+}
+
+// identity is what the configuration says of who commits, and how.
+type identity struct {
+	name, email string
+	sign        bool   // commit.gpgSign
+	logAll      string // core.logAllRefUpdates, lower case; "" when it is not set
+	includes    bool   // files that are not read here may say more
 }
 
 // loadConfig reads the user's files for what a user may set globally, then the
 // repository's, then the work tree's own.
-func loadConfig(gitDir, commonDir string) (*config, error) {
-	c := &config{extensions: map[string]string{}}
+func loadConfig(gitDir, commonDir string) (*settings, error) {
+	c := &settings{extensions: map[string]string{}}
 	c.excludesFile, c.attrsFile = userFile("ignore"), userFile("attributes")
 	for _, file := range globalFiles() {
 		// A user's file that git itself would refuse is no reason not to read the repository.
@@ -41,7 +51,7 @@ func loadConfig(gitDir, commonDir string) (*config, error) {
 	}
 	c.preferences(list)
 	c.layout(list)
-	if isTrue(c.extensions["worktreeconfig"]) {
+	if v, ok := c.extensions["worktreeconfig"]; ok && isTrue(v) {
 		common := c.workTree
 		if list, err = readSettings(filepath.Join(gitDir, "config.worktree")); err != nil {
 			return nil, err
@@ -56,7 +66,7 @@ func loadConfig(gitDir, commonDir string) (*config, error) {
 }
 
 // preferences takes what may stand in any configuration file.
-func (c *config) preferences(list []setting) {
+func (c *settings) preferences(list []setting) {
 	for _, s := range list {
 		switch s.name() {
 		case "core.autocrlf":
@@ -66,11 +76,28 @@ func (c *config) preferences(list []setting) {
 		case "core.attributesfile":
 			c.attrsFile = expandHome(s.value)
 		}
+		c.user.take(&s)
+	}
+}
+
+func (u *identity) take(s *setting) {
+	switch s.name() {
+	case "user.name":
+		u.name = s.value
+	case "user.email":
+		u.email = s.value
+	case "commit.gpgsign":
+		u.sign = isTrue(s.value)
+	case "core.logallrefupdates":
+		u.logAll = cmp.Or(strings.ToLower(s.value), "true")
+	}
+	if s.section == "include" || s.section == "includeif" {
+		u.includes = true
 	}
 }
 
 // layout takes what only the repository's own configuration may say.
-func (c *config) layout(list []setting) {
+func (c *settings) layout(list []setting) {
 	for _, s := range list {
 		switch {
 		case s.name() == "core.repositoryformatversion":
@@ -89,7 +116,7 @@ func (c *config) layout(list []setting) {
 
 // check refuses what this package would misread, and reports whether objects
 // may be missing because the clone is partial.
-func (c *config) check() (partial bool, err error) {
+func (c *settings) check() (partial bool, err error) {
 	v1 := c.version == "1"
 	if c.version != "" && c.version != "0" && !v1 {
 		return false, fmt.Errorf("%w: repository format version %s", ErrUnsupported, c.version)
@@ -119,6 +146,7 @@ func (c *config) check() (partial bool, err error) {
 
 // readSettings reads one file; a missing one is empty.
 func readSettings(file string) ([]setting, error) {
+	const maxConfig, maxSections = 1 << 20, 1 << 13 // go-git looks sections up one by one
 	b, err := readSmall(file)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -126,7 +154,10 @@ func readSettings(file string) ([]setting, error) {
 	if err != nil {
 		return nil, err
 	}
-	list, err := parseSettings(string(b))
+	if len(b) > maxConfig || bytes.Count(b, []byte("[")) > maxSections {
+		return nil, fmt.Errorf("read %s: %w: %d bytes", file, ErrTooLarge, len(b))
+	}
+	list, err := parseSettings(b)
 	if err != nil {
 		return nil, fmt.Errorf("parse %s: %w", file, err)
 	}
@@ -148,7 +179,7 @@ func globalFiles() []string {
 }
 
 func systemFiles() []string {
-	if isTrue(os.Getenv("GIT_CONFIG_NOSYSTEM")) {
+	if v := os.Getenv("GIT_CONFIG_NOSYSTEM"); v != "" && isTrue(v) {
 		return nil
 	}
 	if file, ok := os.LookupEnv("GIT_CONFIG_SYSTEM"); ok {
@@ -180,10 +211,11 @@ func expandHome(p string) string {
 	return filepath.Join(home, rest)
 }
 
-// isTrue reads a boolean as git does.
+// isTrue reads the boolean of a setting that is there. A key without a value is
+// true.
 func isTrue(s string) bool {
 	switch strings.ToLower(s) {
-	case "true", "yes", "on", "1":
+	case "true", "yes", "on", "1", "":
 		return true
 	}
 	return false

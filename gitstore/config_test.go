@@ -8,18 +8,20 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestSettingsAgreeWithGit compares with `git config --list`.
+// TestSettingsAgreeWithGit compares with `git config --list`, for what git
+// writes itself.
 func TestSettingsAgreeWithGit(t *testing.T) {
 	file := filepath.Join(tempDir(t), "config")
 	for _, text := range []string{
-		"", "# only a comment", "[core]\n\tbare = true\n", "[CORE] Bare\n", "[a]k=v ; c\n k2 = \"v ; x\" # c\n",
-		"[a \"Sub.x\"]\nk = 1\n[a.Sub]\nk = 2\n[a \"q\\\"\\\\\"]k=3", "[a]\nk = one \\\n  two\nl = \\t\\\"x\\n\n",
-		"[a]\r\nk = v\r\nl\r\n", "[a]\nk =\nl = \n", "[a]\nk = \"  x  \"  y  \nl=\" \"\n", "\ufeff[a]\nk=v\n", "[a]k=v\n[b]\n[c]k", "[a]\nk = x\"y\"z\n", "[a]\nk = a   b \n",
-		"[a]\nk = x \\\r\ny\n",
-		"[a", "k = v", "[a]\nk = \"x\n", "[a]\n1_k = v", "[a]\nk = \\q\n", "[a]\nk v\n", "[a \"x]\nk=v", "[]\nk=v",
+		"", "# only a comment", "[core]\n\tbare = true\n", "[CORE]\nBare=TRUE\n", "[a]\nk=v ; c\n k2 = \"v ; x\" # c\n",
+		"[a \"Sub.x\"]\nk = 1\n[a \"q\\\"\\\\\"]\nk=3", "[a]\nl = \\t\\\"x\\n\n",
+		"[a]\r\nk = v\r\nl=w\r\n", "[a]\nk =\nl = \n", "[a]\nk = \"  x  \"  y  \nl=\" \"\n", "\ufeff[a]\nk=v\n",
+		"[a]\nk = x\"y\"z\n", "[a]\nk = a   b \n", "[a]\nk=1\n[b]\nk=2\n[b]\nk=3\n",
+		"[user]\n\tname = Jürgen O'Neil\n\temail = j@x.org\n[branch \"a b/ü\"]\n\tmerge = refs/heads/x\n",
+		"[a", "[a]\nk = \"x\n", "[a]\n1_k = v", "[a]\nk = \\q\n", "[a]\nk v\n", "[a \"x]\nk=v", "[]\nk=v",
 	} {
 		write(t, filepath.Dir(file), "config", text)
-		list, err := parseSettings(text)
+		list, err := parseSettings([]byte(text))
 		cmd := gitCommand(filepath.Dir(file), "config", "--file", file, "--no-includes", "--list", "-z")
 		out, gitErr := cmd.Output()
 		if (err != nil) != (gitErr != nil) {
@@ -51,9 +53,10 @@ func TestSettingsAgreeWithGit(t *testing.T) {
 
 func FuzzSettings(f *testing.F) {
 	f.Add("[core]\n\tbare = true ; x\n\tworktree = \"a\\tb\"\n[remote \"o\\\"\"]\n\tpromisor\n")
+	f.Add("[a]\nk\n[b]k=v\n[a.b]\n")
 	f.Add("[extensions]\nobjectFormat = sha1 \\\n x\n")
 	f.Fuzz(func(t *testing.T, text string) {
-		list, err := parseSettings(text)
+		list, err := parseSettings([]byte(text))
 		for _, s := range list {
 			if s.key == "" || err != nil {
 				t.Errorf("%+v, %v", s, err)

@@ -1,6 +1,6 @@
-// Package gitstore reads a git repository: commits, trees, blobs, refs, and
-// the work tree as if it were a tree. It knows nothing of Markdown, and it
-// writes nothing: not a ref, not the index, not a file.
+// Package gitstore reads and writes a git repository: commits, trees, blobs,
+// refs, and the work tree as if it were a tree. It knows nothing of Markdown. It
+// never writes HEAD, the index, the configuration or a file of the work tree.
 //
 // A [Repo] may be used by any number of goroutines. What moves is looked up
 // again at every call (refs, HEAD, the list of packs after a miss); what is
@@ -15,17 +15,36 @@
 // are refused with [ErrUnsupported]. Replace refs, grafts, commit-graph and
 // multi-pack-index files are not read; nothing depends on them.
 // Configuration is read from the repository and the user's global file;
-// include.path and includeIf are not followed.
+// include.path and includeIf are not followed, but where they could say who
+// commits, and whether commits are signed, the git program is asked.
+//
+// # Writing
+//
+// Objects are written first, each durable when its call returns; then
+// [Repo.UpdateRef] moves a ref if it is still where the caller saw it. A process
+// that dies on the way leaves objects that nothing names, and no lock. The git
+// program is needed for one thing only: to sign.
 //
 // # Untrusted repositories
 //
 // Every object is checked against its hash, every size is bounded before it is
 // allocated, and names that could leave a directory or hide in one (see
-// [CheckPath]) are left out of every listing, with a [Problem] that says so.
-// Symbolic links and submodules are left out likewise, and never followed.
-// Damage is an error, never a shorter answer.
+// [CheckPath]) are left out of every listing, with a [Problem] that says so, and
+// never written. Symbolic links and submodules are left out likewise, and never
+// followed. Damage is an error, never a shorter answer.
 //
-// The formats are read by code of this package alone: packs with positioned
-// reads, so that any number of goroutines share them, and with a bound on every
-// size and chain before memory is taken.
+// # What is go-git's, and what is not
+//
+// go-git reads pack indexes and configuration, applies deltas, and encodes loose
+// objects, trees and commits. The rest is our own, each for a reason:
+//
+//   - opening: go-git refuses common extensions, and misses alternates and linked work trees
+//   - pack entries: its resolver overflows the stack on a cycle of deltas and does not bound what they make;
+//     it lists packs once, and not those of git maintenance
+//   - lookup in an index: its own takes a lock and remembers every answer
+//   - tree walks and diffs: its walker takes any error for the end of the tree
+//   - refs: its compare-and-swap loses commits against git and leaves empty refs when killed
+//   - dates and logs: its log takes seconds for one path
+//   - work tree, ignore rules and attributes: it differs from git in many of them
+//   - merges: it has none
 package gitstore

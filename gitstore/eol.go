@@ -98,11 +98,14 @@ func looksBinary(src []byte) bool {
 	return printable>>7 < other
 }
 
-// attrRule is a line of a .gitattributes file: what it says about text and eol.
+// attrRule is a line of a .gitattributes file: what it says about text, eol and
+// merge.
 type attrRule struct {
 	pattern
 	text string // "set", "unset", "auto", "unspecified"; "" when not mentioned
 	eol  string // "lf", "crlf", "unspecified"; "" when not mentioned
+
+	merge string // "set", "unset", "unspecified", the name of a driver; "" when not mentioned
 }
 
 // attributes decide how files are converted. Rules further back bind more.
@@ -160,7 +163,20 @@ func (a *attributes) mode(path string) eolMode {
 	return eolNone
 }
 
-// parseAttributes reads what an attributes file says about text and eol.
+// mergeDriver returns how a path, from the repository's root, is merged; "" when
+// nothing is said.
+func (a *attributes) mergeDriver(path string) string {
+	for _, rules := range [...][]attrRule{a.info, a.rules} {
+		for i := len(rules) - 1; i >= 0; i-- {
+			if r := &rules[i]; r.merge != "" && r.match(path, false) {
+				return r.merge
+			}
+		}
+	}
+	return ""
+}
+
+// parseAttributes reads what an attributes file says about text, eol and merge.
 // Macros other than binary are not expanded; filters are not run.
 func parseAttributes(base, source string) []attrRule {
 	var rules []attrRule
@@ -174,7 +190,7 @@ func parseAttributes(base, source string) []attrRule {
 		for _, v := range strings.Fields(values) {
 			r.set(v)
 		}
-		if (r.pattern.text != "") && (r.text != "" || r.eol != "") {
+		if (r.pattern.text != "") && (r.text != "" || r.eol != "" || r.merge != "") {
 			rules = append(rules, r)
 		}
 	}
@@ -195,11 +211,23 @@ func cutPattern(line string) (pat, rest string) {
 }
 
 func (r *attrRule) set(value string) {
+	if driver, ok := strings.CutPrefix(value, "merge="); ok {
+		r.merge = driver
+		return
+	}
 	switch value {
 	case "text":
 		r.text = "set"
-	case "-text", "binary":
+	case "-text":
 		r.text = "unset"
+	case "binary":
+		r.text, r.merge = "unset", "unset"
+	case "merge":
+		r.merge = "set"
+	case "-merge":
+		r.merge = "unset"
+	case "!merge":
+		r.merge = "unspecified"
 	case "!text":
 		r.text = "unspecified"
 	case "text=auto":

@@ -16,6 +16,14 @@ var (
 	ErrCorrupt       = errors.New("corrupt object")
 	ErrChanged       = errors.New("file has changed")
 	ErrUnsafePath    = errors.New("unsafe path")
+	ErrPathConflict  = errors.New("path conflict")     // with another path of the same tree
+	ErrBadRef        = errors.New("invalid ref")       // its name, or what it is
+	ErrRefConflict   = errors.New("ref name conflict") // refs/heads/a beside refs/heads/a/b
+	ErrMoved         = errors.New("ref has moved")     // it is not what the caller took it for
+	ErrLocked        = errors.New("ref is locked")     // by another process, for longer than we wait
+	ErrNoIdentity    = errors.New("no identity")       // nobody to commit as
+	ErrSigning       = errors.New("commit not signed") // though the configuration asks for it
+	ErrUnrelated     = errors.New("no common ancestor")
 )
 
 // Problem codes: why something is missing from a listing.

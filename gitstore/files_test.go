@@ -27,8 +27,8 @@ func putCommit(t testing.TB, dir string, tree oid) CommitID {
 func TestFilesAgreeWithGit(t *testing.T) {
 	for _, name := range []string{"kepano-obsidian", "rust-rfcs", "tldr"} {
 		t.Run(name, func(t *testing.T) {
-			if testing.Short() && name == "tldr" {
-				t.Skip("large")
+			if !long && name == "tldr" {
+				t.Skip("large; set KB_LONG=1")
 			}
 			d := vault(t, name)
 			r := mustOpen(t, d)
@@ -50,6 +50,7 @@ func TestFilesAgreeWithGit(t *testing.T) {
 }
 
 func TestFilesBelow(t *testing.T) {
+	t.Parallel()
 	d := newRepo(t, map[string]string{"a.md": "1", "sub/b.md": "2", "sub/x/c.md": "3", "sub-1.md": "4", "sub.md": "5"})
 	r := mustOpen(t, d)
 	_, id, _ := r.Head()
@@ -82,6 +83,7 @@ func TestFilesBelow(t *testing.T) {
 }
 
 func TestHostileTrees(t *testing.T) {
+	t.Parallel()
 	d := newRepo(t, nil)
 	blob := putLoose(t, d, kindBlob, []byte("x"))
 	other := putLoose(t, d, kindBlob, []byte("y"))
@@ -165,6 +167,7 @@ func TestHostileTrees(t *testing.T) {
 }
 
 func TestHostileDiffAndDates(t *testing.T) {
+	t.Parallel()
 	d := newRepo(t, nil)
 	blob := putLoose(t, d, kindBlob, []byte("x"))
 	a := putCommit(t, d, putLoose(t, d, kindTree, []byte(treeLine("100644", "..", blob)+treeLine("100644", "b", blob)+treeLine("100644", "a", blob))))

@@ -47,6 +47,9 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
+// long asks for full samples where a few will do every day: KB_LONG=1.
+var long = os.Getenv("KB_LONG") == "1"
+
 // git runs git and returns what it prints, without the last line end.
 func git(t testing.TB, dir string, args ...string) string {
 	t.Helper()
@@ -101,14 +104,13 @@ func commit(t testing.TB, dir, message string, files map[string]string) CommitID
 		}
 	}
 	git(t, dir, "add", "-A")
-	n := len(strings.Fields(git(t, dir, "rev-list", "--all")))
+	var n int
+	fmt.Sscan(git(t, dir, "rev-list", "--all", "--count"), &n)
 	date := fmt.Sprintf("%d +0100", 1700000000+60*n)
-	git(t, dir, "-c", "core.hooksPath=/dev/null", "commit", "-q", "--allow-empty", "-m", message, "--date", date)
-	// --date sets the author's only.
-	cmd := exec.Command("git", "commit", "-q", "--amend", "--no-edit", "--allow-empty", "--date", date)
-	cmd.Dir, cmd.Env = dir, append(os.Environ(), "GIT_COMMITTER_DATE="+date)
+	cmd := gitCommand(dir, "-c", "core.hooksPath="+os.DevNull, "commit", "-q", "--allow-empty", "-m", message, "--date", date)
+	cmd.Env = append(os.Environ(), "GIT_COMMITTER_DATE="+date)
 	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("amend: %v\n%s", err, out)
+		t.Fatalf("commit: %v\n%s", err, out)
 	}
 	return mustCommitID(t, git(t, dir, "rev-parse", "HEAD"))
 }

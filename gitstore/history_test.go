@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"kb/note"
 )
 
 // gitDiff is `git diff-tree -r` of regular files without renames, in short.
@@ -73,6 +75,7 @@ func TestDiffAgreesWithGit(t *testing.T) {
 }
 
 func TestDiffRenames(t *testing.T) {
+	t.Parallel()
 	d := newRepo(t, map[string]string{"in/a.md": "A", "in/b.md": "B", "in/twin1": "T", "in/twin2": "T", "in/same": "S", "out/x": "X", "in/type": "dir soon"})
 	a := mustCommitID(t, git(t, d, "rev-parse", "HEAD"))
 	git(t, d, "rm", "-q", "in/type")
@@ -120,7 +123,10 @@ func gitDates(t testing.TB, dir, rev, path string) (last, added string) {
 }
 
 func TestDatesAgreeWithGit(t *testing.T) {
-	for name, sample := range map[string]int{"kepano-obsidian": 1000, "rust-rfcs": 12} {
+	for name, sample := range map[string]int{"kepano-obsidian": 60, "rust-rfcs": 3} {
+		if long {
+			sample *= 20
+		}
 		d := vault(t, name)
 		r := mustOpen(t, d)
 		_, id, _ := r.Head()
@@ -150,7 +156,7 @@ func TestDatesAgreeWithGit(t *testing.T) {
 
 func TestDatesIncremental(t *testing.T) {
 	for _, name := range []string{"kepano-obsidian", "rust-rfcs"} {
-		if testing.Short() && name == "rust-rfcs" {
+		if !long && name == "rust-rfcs" {
 			continue
 		}
 		d := vault(t, name)
@@ -182,6 +188,7 @@ func TestDatesIncremental(t *testing.T) {
 }
 
 func TestDatesShallow(t *testing.T) {
+	t.Parallel()
 	d := newRepo(t, map[string]string{"old": "1", "touched": "1"})
 	commit(t, d, "second", map[string]string{"x": "1"})
 	third := commit(t, d, "third", map[string]string{"touched": "2", "new": "1"})
@@ -212,6 +219,12 @@ func TestDatesShallow(t *testing.T) {
 	if _, err := r.Resolve("HEAD~2"); err != nil {
 		t.Errorf("after unshallow: %v", err)
 	}
+	// What is not known stays so when the dates are built upon.
+	known := func(id CommitID) (*Dates, bool) { return got, id == third }
+	again, err := r.Dates(context.Background(), commit(t, s, "fourth", map[string]string{"x": "2"}), known)
+	if err != nil || !again.Files["old"].Shallow || !again.Files["x"].Shallow || again.Files["new"].Shallow {
+		t.Errorf("built upon: %+v, %v", again, err)
+	}
 	if got, err := r.Dates(context.Background(), third, nil); err != nil || got.Files["old"].Shallow {
 		t.Errorf("after unshallow: %+v, %v", got.Files["old"], err)
 	}
@@ -224,7 +237,7 @@ func TestLogAgreesWithGit(t *testing.T) {
 		_, head, _ := r.Head()
 		n := 0
 		for path := range lsTree(t, d, "HEAD") {
-			if n++; n > 5 {
+			if n++; n > 2 && !long {
 				break
 			}
 			versions, err := r.Log(context.Background(), head, path, 0)
@@ -248,6 +261,7 @@ func TestLogAgreesWithGit(t *testing.T) {
 }
 
 func TestLogFollowsRenames(t *testing.T) {
+	t.Parallel()
 	d := newRepo(t, map[string]string{"old.md": "1"})
 	commit(t, d, "edit", map[string]string{"old.md": "2"})
 	commit(t, d, "rename", map[string]string{"old.md": "-", "dir/new.md": "2"})
@@ -311,6 +325,7 @@ func TestCommitAgreesWithGit(t *testing.T) {
 }
 
 func TestParseCommit(t *testing.T) {
+	t.Parallel()
 	tree := "tree " + strings.Repeat("ab", 20) + "\n"
 	cases := []struct {
 		name, text string
@@ -370,4 +385,69 @@ func FuzzParseCommit(f *testing.F) {
 			t.Errorf("date %v: %v", time.Time(c.Author.When), err)
 		}
 	})
+}
+
+func TestEachBlob(t *testing.T) {
+	t.Parallel()
+	d := newRepo(t, map[string]string{"a": "1", "keep/b": "2", "keep/same": "1"})
+	commit(t, d, "second", map[string]string{"a": "3"})
+	git(t, d, "tag", "-m", "x", "v1")
+	git(t, d, "checkout", "-q", "-b", "side", "HEAD~1")
+	commit(t, d, "third", map[string]string{"c": "4"})
+	each := func(r *Repo, revs ...string) string {
+		var tips []CommitID
+		for _, rev := range revs {
+			id, err := r.Resolve(rev)
+			if err != nil {
+				t.Fatal(err)
+			}
+			tips = append(tips, id)
+		}
+		var found []string
+		err := r.EachBlob(context.Background(), tips, func(id note.ID) {
+			b, err := r.Blob(id)
+			if err != nil {
+				t.Fatal(err)
+			}
+			found = append(found, string(b))
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		slices.Sort(found)
+		return strings.Join(found, " ")
+	}
+	r := mustOpen(t, d)
+	for rev, want := range map[string]string{"v1": "1 2 3", "side": "1 2 4", "v1 side": "1 2 3 4", "main~1": "1 2", "": ""} {
+		if got := each(r, strings.Fields(rev)...); got != want {
+			t.Errorf("blobs reachable from %q: %s, want %s", rev, got, want)
+		}
+	}
+	s := filepath.Join(tempDir(t), "s")
+	git(t, d, "clone", "-q", "--depth", "1", "-b", "main", "file://"+d, s)
+	if got := each(mustOpen(t, s), "HEAD"); got != "1 2 3" {
+		t.Errorf("shallow: %s", got)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	_, head, _ := r.Head()
+	if err := r.EachBlob(ctx, []CommitID{head}, func(note.ID) {}); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v", err)
+	}
+}
+
+// TestEachBlobReadsTreesOnce counts trees that stand at very many paths.
+func TestEachBlobReadsTreesOnce(t *testing.T) {
+	t.Parallel()
+	d := newRepo(t, map[string]string{"a": "1"})
+	entry := func(mode, name string, id oid) string { return mode + " " + name + "\x00" + string(id[:]) }
+	id := putLoose(t, d, kindTree, []byte(entry("100644", "a", oid(note.Hash([]byte("1"))))))
+	for range 20 { // 2^20 paths
+		id = putLoose(t, d, kindTree, []byte(entry("40000", "a", id)+entry("40000", "b", id)))
+	}
+	tip := CommitID(mustCommitID(t, git(t, d, "commit-tree", "-m", "x", id.String())))
+	n := 0
+	if err := mustOpen(t, d).EachBlob(context.Background(), []CommitID{tip}, func(note.ID) { n++ }); err != nil || n != 1 {
+		t.Errorf("%d blobs, %v", n, err)
+	}
 }

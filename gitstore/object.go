@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"bytes"
 	"compress/zlib"
-	"crypto/sha1"
 	"errors"
 	"fmt"
 	"io"
@@ -122,10 +121,7 @@ func (r *Repo) missing(l *packList) error {
 }
 
 func (o object) verify(id oid) error {
-	h := sha1.New()
-	fmt.Fprintf(h, "%s %d\x00", o.kind, len(o.data))
-	h.Write(o.data)
-	if oid(h.Sum(nil)) != id {
+	if hashObject(o) != id {
 		return fmt.Errorf("%w: its bytes do not have its hash", ErrCorrupt)
 	}
 	return nil
@@ -133,8 +129,7 @@ func (o object) verify(id oid) error {
 
 // readLoose reads an object that has a file of its own.
 func readLoose(dir string, id oid) (object, error) {
-	name := id.String()
-	f, err := os.Open(filepath.Join(dir, name[:2], name[2:]))
+	f, err := os.Open(looseFile(dir, id))
 	if err != nil {
 		return object{}, err
 	}

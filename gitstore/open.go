@@ -17,9 +17,11 @@ type Repo struct {
 	gitDir    string
 	commonDir string
 	workTree  string // "" when bare
-	config    *config
+	config    *settings
 	partial   bool // objects may be missing by intention
 	now       func() time.Time
+	fault     func(step string) // for tests; nil for none
+	patience  time.Duration     // how long to wait for locks
 
 	packs packStore
 	bases *lru[entryKey, object] // unpacked objects, likely bases of the next
@@ -51,6 +53,7 @@ func Open(dir string) (*Repo, error) {
 		gitDir:    found.gitDir,
 		commonDir: found.gitDir,
 		now:       time.Now,
+		patience:  lockPatience,
 		bases:     newLRU[entryKey, object](baseCacheBytes),
 		trees:     newLRU[oid, *tree](treeCacheBytes),
 		graph:     newLRU[CommitID, *graphCommit](graphCacheBytes),

@@ -13,6 +13,7 @@ import (
 
 // TestOpenMatrix opens every kind of repository and reads all of its HEAD.
 func TestOpenMatrix(t *testing.T) {
+	t.Parallel()
 	files := map[string]string{"a.md": "one\n", "sub/b.md": "two\n", "sub/deep/c.md": "three\n"}
 	cases := []struct {
 		name string
@@ -160,6 +161,7 @@ func TestOpenMatrix(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
 			dir, workTree := c.make(t)
 			r := mustOpen(t, dir)
 			if r.WorkTree() != workTree {
@@ -193,6 +195,7 @@ func TestOpenMatrix(t *testing.T) {
 }
 
 func TestOpenRefuses(t *testing.T) {
+	t.Parallel()
 	cases := []struct {
 		name string
 		make func(t *testing.T) string
@@ -269,6 +272,7 @@ func TestOpenHonoursEnvironmentOnlyWithoutDir(t *testing.T) {
 }
 
 func TestRel(t *testing.T) {
+	t.Parallel()
 	d := newRepo(t, map[string]string{"a/b/c.md": "x"})
 	r := mustOpen(t, d)
 	for dir, want := range map[string]string{d: "", d + "/a": "a", d + "/a/b/../b": "a/b", d + "/new/dir": "new/dir", d + "/..x": "..x"} {
@@ -282,6 +286,7 @@ func TestRel(t *testing.T) {
 }
 
 func TestPartialCloneNamesTheRemedy(t *testing.T) {
+	t.Parallel()
 	d := newRepo(t, map[string]string{"a.md": "old\n"})
 	old := git(t, d, "rev-parse", "HEAD:a.md")
 	commit(t, d, "second", map[string]string{"a.md": "new\n"})
@@ -295,6 +300,7 @@ func TestPartialCloneNamesTheRemedy(t *testing.T) {
 }
 
 func TestClosedRepository(t *testing.T) {
+	t.Parallel()
 	d := newRepo(t, map[string]string{"a": "a"})
 	r, err := Open(d)
 	if err != nil {

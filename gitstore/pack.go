@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"sort"
 	"strings"
 	"sync"
 )
@@ -125,21 +124,18 @@ func openPacks(objectDirs []string) *packList {
 // pack is an open pack with its index. It is immutable and is read with
 // ReadAt only.
 type pack struct {
-	index packIndex
+	index *packIndex
 	name  string
 	file  *os.File
 	size  int64
 }
 
 func openPack(indexFile string) (*pack, error) {
-	b, err := readSmall(indexFile)
+	index, err := readPackIndex(indexFile)
 	if err != nil {
-		return nil, err
-	}
-	p := &pack{name: strings.TrimSuffix(indexFile, ".idx") + ".pack"}
-	if p.index, err = parsePackIndex(b); err != nil {
 		return nil, fmt.Errorf("read %s: %w", indexFile, err)
 	}
+	p := &pack{name: strings.TrimSuffix(indexFile, ".idx") + ".pack", index: index}
 	if p.file, err = os.Open(p.name); err != nil {
 		return nil, err
 	}
@@ -164,88 +160,4 @@ func checkPackHeader(f *os.File) (size int64, err error) {
 		return 0, fmt.Errorf("%w: no pack header", ErrCorrupt)
 	}
 	return info.Size(), nil
-}
-
-// packIndex is a version 2 pack index, looked up in the bytes of the file.
-type packIndex struct {
-	n       int
-	fanout  []byte // 256 × uint32: how many names start with a byte up to this
-	names   []byte // n × 20, sorted
-	offsets []byte // n × uint32; with the top bit an index into large
-	large   []byte // uint64 each
-}
-
-func parsePackIndex(b []byte) (packIndex, error) {
-	const header, fanout, trailer = 8, 256 * 4, 40
-	if len(b) < header+fanout+trailer || string(b[:header]) != "\xfftOc\x00\x00\x00\x02" {
-		return packIndex{}, fmt.Errorf("%w: not a version 2 pack index", ErrCorrupt)
-	}
-	x := packIndex{fanout: b[header : header+fanout]}
-	var before uint32
-	for i := range 256 {
-		n := binary.BigEndian.Uint32(x.fanout[i*4:])
-		if n < before {
-			return packIndex{}, fmt.Errorf("%w: pack index is not sorted", ErrCorrupt)
-		}
-		before = n
-	}
-	x.n = int(before)
-	b = b[header+fanout : len(b)-trailer]
-	if uint64(before)*28 > uint64(len(b)) {
-		return packIndex{}, fmt.Errorf("%w: pack index is cut off", ErrCorrupt)
-	}
-	x.names = b[:x.n*20]
-	b = b[x.n*24:] // after names and checksums
-	x.offsets, x.large = b[:x.n*4], b[x.n*4:]
-	return x, nil
-}
-
-// bucket returns the range of names that start with byte b.
-func (x *packIndex) bucket(b byte) (lo, hi int) {
-	if b > 0 {
-		lo = int(binary.BigEndian.Uint32(x.fanout[int(b-1)*4:]))
-	}
-	return lo, int(binary.BigEndian.Uint32(x.fanout[int(b)*4:]))
-}
-
-func (x *packIndex) name(i int) oid { return oid(x.names[i*20:]) }
-
-// find returns the offset of id in the pack.
-func (x *packIndex) find(id oid) (int64, bool) {
-	lo, hi := x.bucket(id[0])
-	i := lo + sort.Search(hi-lo, func(i int) bool {
-		return string(x.names[(lo+i)*20:(lo+i+1)*20]) >= string(id[:])
-	})
-	if i == hi || x.name(i) != id {
-		return 0, false
-	}
-	return x.offset(i)
-}
-
-func (x *packIndex) offset(i int) (int64, bool) {
-	off := binary.BigEndian.Uint32(x.offsets[i*4:])
-	if off>>31 == 0 {
-		return int64(off), true
-	}
-	at := int64(off&^(1<<31)) * 8
-	if at+8 > int64(len(x.large)) {
-		return 0, false
-	}
-	wide := binary.BigEndian.Uint64(x.large[at:])
-	return int64(wide), wide>>63 == 0
-}
-
-// withPrefix calls fn with every name that starts with the given hexadecimal
-// digits, of which there are at least two.
-func (x *packIndex) withPrefix(digits string, fn func(oid)) {
-	var first oid
-	lowest, _ := parseOID(digits + strings.Repeat("0", 40-len(digits)))
-	copy(first[:], lowest[:])
-	lo, hi := x.bucket(first[0])
-	i := lo + sort.Search(hi-lo, func(i int) bool {
-		return string(x.names[(lo+i)*20:(lo+i+1)*20]) >= string(first[:])
-	})
-	for ; i < hi && strings.HasPrefix(x.name(i).String(), digits); i++ {
-		fn(x.name(i))
-	}
 }

@@ -147,11 +147,14 @@ func isMissing(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || err != nil && errors.Is(err, errNotDir)
 }
 
+// ownRefs are the refs that each work tree has for itself.
+var ownRefs = [...]string{"refs/bisect/", "refs/worktree/", "refs/rewritten/"}
+
 // refDir returns the directory of a ref's file: each work tree has its own HEAD
 // and a few refs more.
 func (r *Repo) refDir(name string) string {
 	own := !strings.HasPrefix(name, "refs/")
-	for _, p := range []string{"refs/bisect/", "refs/worktree/", "refs/rewritten/"} {
+	for _, p := range ownRefs {
 		own = own || strings.HasPrefix(name, p)
 	}
 	if own {

@@ -49,6 +49,7 @@ func tangled(t *testing.T) string {
 }
 
 func TestResolveAgreesWithGit(t *testing.T) {
+	t.Parallel()
 	d := tangled(t)
 	head := git(t, d, "rev-parse", "HEAD")
 	revs := []string{
@@ -92,6 +93,7 @@ func TestResolveAgreesWithGit(t *testing.T) {
 }
 
 func TestResolveAmbiguous(t *testing.T) {
+	t.Parallel()
 	d := newRepo(t, map[string]string{"a": "a"})
 	tree := git(t, d, "rev-parse", "HEAD^{tree}")
 	// Make commits until two share four digits; write those two.
@@ -119,6 +121,7 @@ func TestResolveAmbiguous(t *testing.T) {
 }
 
 func TestHead(t *testing.T) {
+	t.Parallel()
 	d := newRepo(t, nil)
 	r := mustOpen(t, d)
 	branch, _, err := r.Head()
@@ -152,6 +155,7 @@ func TestHead(t *testing.T) {
 }
 
 func TestRefs(t *testing.T) {
+	t.Parallel()
 	d := tangled(t)
 	git(t, d, "pack-refs", "--all")
 	git(t, d, "update-ref", "refs/heads/drafts/new", "HEAD~1") // loose beside packed
@@ -192,6 +196,7 @@ func TestRefs(t *testing.T) {
 }
 
 func TestHostileRefs(t *testing.T) {
+	t.Parallel()
 	d := newRepo(t, map[string]string{"a": "a"})
 	secret := filepath.Join(tempDir(t), "secret")
 	write(t, filepath.Dir(secret), "secret", "0123456789 secret")
@@ -217,6 +222,7 @@ func TestHostileRefs(t *testing.T) {
 }
 
 func TestResolveDate(t *testing.T) {
+	t.Parallel()
 	d := newRepo(t, map[string]string{"a": "1"})
 	ids := []CommitID{mustCommitID(t, git(t, d, "rev-parse", "HEAD"))}
 	for _, s := range []string{"2", "3", "4"} {

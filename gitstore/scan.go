@@ -29,6 +29,7 @@ type scan struct {
 
 	mu       sync.Mutex
 	found    []candidate
+	others   []string // refused by keep; relative to the wanted directory
 	problems []Problem
 }
 
@@ -37,6 +38,7 @@ type candidate struct {
 	path    string // from the root of the work tree
 	tracked note.ID
 	eol     eolMode
+	other   bool // refused by keep
 
 	present bool
 	hash    note.ID
@@ -175,6 +177,7 @@ func (s *scan) list(p place) ([]place, error) {
 		return nil, nil
 	}
 	var files []candidate
+	var others []string
 	var dirs []place
 	for _, e := range entries {
 		if e.IsDir() {
@@ -185,14 +188,16 @@ func (s *scan) list(p place) ([]place, error) {
 			if ok {
 				dirs = append(dirs, c)
 			}
-		} else if c, ok := s.file(p, e); ok {
+		} else if c, ok := s.file(p, e); ok && c.other {
+			others = append(others, c.path[len(s.prefix):])
+		} else if ok {
 			files = append(files, c)
 		}
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.found = append(s.found, files...)
-	if len(s.found) > maxEntries {
+	s.found, s.others = append(s.found, files...), append(s.others, others...)
+	if len(s.found)+len(s.others) > maxEntries {
 		return nil, fmt.Errorf("%w: more than %d files", ErrTooLarge, maxEntries)
 	}
 	return dirs, nil
@@ -229,10 +234,8 @@ func (s *scan) file(p place, d fs.DirEntry) (candidate, bool) {
 		return candidate{}, false // sockets, pipes, devices
 	}
 	full := p.dir + name
-	if !isLink && s.keep != nil && !s.keep(full[len(s.prefix):]) {
-		return candidate{}, false
-	}
-	c := candidate{path: full}
+	wanted := isLink || s.keep == nil || s.keep(full[len(s.prefix):])
+	c := candidate{path: full, other: !wanted}
 	if e := p.tracked.find(name); e != nil && (e.mode.isFile() || e.mode == modeLink) {
 		if e.mode.isFile() {
 			c.tracked = note.ID(e.id)
@@ -248,7 +251,9 @@ func (s *scan) file(p place, d fs.DirEntry) (candidate, bool) {
 		s.problem(full, ProblemSymlink, "a symbolic link; it is not followed")
 		return candidate{}, false
 	}
-	c.eol = p.attrs.mode(full)
+	if wanted {
+		c.eol = p.attrs.mode(full)
+	}
 	return c, true
 }
 

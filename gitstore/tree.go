@@ -98,26 +98,38 @@ func parseTree(data []byte) ([]treeEntry, error) {
 	entries := make([]treeEntry, 0, len(data)/typicalEntry+1)
 	text := string(data) // the names share it
 	for len(data) > 0 {
-		bits, digits := 0, bytes.IndexByte(data, ' ')
-		if digits < 1 || digits > 7 {
-			return nil, fmt.Errorf("%w: malformed tree", ErrCorrupt)
+		bits, nameAt, end, err := cutEntry(data)
+		if err != nil {
+			return nil, err
 		}
-		for _, c := range data[:digits] {
-			if c < '0' || c > '7' {
-				return nil, fmt.Errorf("%w: malformed tree", ErrCorrupt)
-			}
-			bits = bits<<3 | int(c-'0')
-		}
-		end := bytes.IndexByte(data, 0)
-		if end <= digits+1 || len(data) < end+21 {
-			return nil, fmt.Errorf("%w: malformed tree", ErrCorrupt)
-		}
-		e := treeEntry{name: text[digits+1 : end], mode: foldMode(bits), id: oid(data[end+1:])}
+		e := treeEntry{name: text[nameAt:end], mode: foldMode(bits), id: oid(data[end+1:])}
 		entries = append(entries, e)
 		data, text = data[end+21:], text[end+21:]
 	}
 	return entries, nil
 }
+
+// cutEntry reads the first entry of a tree: its mode, and where its name begins
+// and ends. The hash is after the byte that ends the name.
+func cutEntry(data []byte) (bits, nameAt, end int, err error) {
+	digits := bytes.IndexByte(data, ' ')
+	if digits < 1 || digits > 7 {
+		return 0, 0, 0, errTree
+	}
+	for _, c := range data[:digits] {
+		if c < '0' || c > '7' {
+			return 0, 0, 0, errTree
+		}
+		bits = bits<<3 | int(c-'0')
+	}
+	end = bytes.IndexByte(data, 0)
+	if end <= digits+1 || len(data) < end+21 {
+		return 0, 0, 0, errTree
+	}
+	return bits, digits + 1, end, nil
+}
+
+var errTree = fmt.Errorf("%w: malformed tree", ErrCorrupt)
 
 func foldMode(bits int) mode {
 	switch bits & 0o170000 {

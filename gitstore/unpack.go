@@ -1,12 +1,14 @@
 package gitstore
 
 import (
-	"bufio"
+	"bytes"
 	"compress/zlib"
 	"fmt"
 	"io"
 	"slices"
 	"sync"
+
+	"github.com/go-git/go-git/v5/plumbing/format/packfile"
 )
 
 // entryKey names an entry of a pack.
@@ -32,18 +34,14 @@ const (
 // unpack reads the entry at an offset, applying its chain of deltas.
 func (r *Repo) unpack(p *pack, offset int64) (object, error) {
 	in := inflaters.Get().(*inflater)
-	defer inflaters.Put(in)
+	defer in.done()
 	var chain []delta // the wanted object's own first
 	size := 0
 	for {
 		if base, ok := r.bases.get(entryKey{p, offset}); ok {
 			return r.applyChain(p, chain, base)
 		}
-		e, err := in.header(p, offset)
-		if err != nil {
-			return object{}, err
-		}
-		data, err := in.inflate(p, offset, e.size)
+		e, data, err := in.read(p, offset)
 		if err != nil {
 			return object{}, err
 		}
@@ -86,111 +84,158 @@ func (r *Repo) applyChain(p *pack, chain []delta, base object) (object, error) {
 
 // inflater reads entries of packs with buffers that are used again.
 type inflater struct {
-	at  packReader
-	src *bufio.Reader
+	buf []byte       // what was read of the pack
+	src bytes.Reader // the deflated part of it
 	z   io.ReadCloser
 }
 
-// packReader reads a pack from an offset on.
-type packReader struct {
-	pack   *pack
-	offset int64
+// Most entries are read whole with their header; a buffer that had to grow past
+// the larger size is not kept.
+const (
+	window    = 4 << 10
+	maxWindow = 1 << 20
+)
+
+var inflaters = sync.Pool{New: func() any { return &inflater{buf: make([]byte, window)} }}
+
+func (in *inflater) done() {
+	if len(in.buf) > maxWindow {
+		in.buf = make([]byte, window)
+	}
+	in.src.Reset(nil)
+	inflaters.Put(in)
 }
 
-func (r *packReader) Read(b []byte) (int, error) {
-	n, err := r.pack.file.ReadAt(b, r.offset)
-	r.offset += int64(n)
-	return n, err
-}
-
-var inflaters = sync.Pool{New: func() any {
-	return &inflater{src: bufio.NewReaderSize(nil, 8<<10)}
-}}
-
-// header reads the header at an offset and leaves src at the deflated bytes.
-func (in *inflater) header(p *pack, offset int64) (entry, error) {
+// read reads and inflates the entry at an offset.
+func (in *inflater) read(p *pack, offset int64) (entry, []byte, error) {
 	if offset < 12 || offset >= p.size {
-		return entry{}, fmt.Errorf("%w: offset %d is outside the pack", ErrCorrupt, offset)
+		return entry{}, nil, fmt.Errorf("%w: offset %d is outside the pack", ErrCorrupt, offset)
 	}
-	in.at = packReader{p, offset}
-	in.src.Reset(&in.at)
-	e, err := readEntry(in.src, p, offset)
-	if err == io.EOF {
-		err = fmt.Errorf("%w: the pack is cut off", ErrCorrupt)
+	n, err := p.file.ReadAt(in.buf[:window], offset)
+	if err != nil && err != io.EOF {
+		return entry{}, nil, err
 	}
-	return e, err
+	e, used, err := parseEntry(in.buf[:n], p, offset)
+	if err != nil {
+		return entry{}, nil, err
+	}
+	if err := checkSize(p, offset, e.size); err != nil {
+		return entry{}, nil, err
+	}
+	// The deflated bytes are not many more than the inflated ones.
+	want := min(int64(used)+e.size+e.size/8+512, p.size-offset)
+	if want > int64(n) {
+		if n, err = in.more(p, offset, n, int(want)); err != nil {
+			return entry{}, nil, err
+		}
+	}
+	data, err := in.inflate(in.buf[used:n], e.size)
+	return e, data, err
 }
 
-func readEntry(src *bufio.Reader, p *pack, offset int64) (entry, error) {
-	c, err := src.ReadByte()
-	if err != nil {
-		return entry{}, err
+// more extends what was read of an entry from n to want bytes.
+func (in *inflater) more(p *pack, offset int64, n, want int) (int, error) {
+	if want > len(in.buf) {
+		in.buf = append(make([]byte, 0, want), in.buf[:n]...)[:want]
 	}
-	e := entry{kind: kind(c >> 4 & 7), size: int64(c & 15)}
+	k, err := p.file.ReadAt(in.buf[n:want], offset+int64(n))
+	if err == io.EOF {
+		err = nil
+	}
+	return n + k, err
+}
+
+var errCutOff = fmt.Errorf("%w: the pack is cut off", ErrCorrupt)
+
+// parseEntry reads the header of an entry and tells how long it is.
+func parseEntry(b []byte, p *pack, offset int64) (e entry, used int, err error) {
+	if len(b) == 0 {
+		return e, 0, errCutOff
+	}
+	c := b[0]
+	e = entry{kind: kind(c >> 4 & 7), size: int64(c & 15)}
+	used = 1
 	for shift := 4; c&0x80 != 0; shift += 7 {
-		if c, err = src.ReadByte(); err != nil {
-			return entry{}, err
+		if used == len(b) {
+			return e, 0, errCutOff
 		}
 		if shift > 50 {
-			return entry{}, fmt.Errorf("%w: bad size", ErrCorrupt)
+			return e, 0, fmt.Errorf("%w: bad size", ErrCorrupt)
 		}
+		c = b[used]
+		used++
 		e.size |= int64(c&0x7f) << shift
 	}
+	n := 0
 	switch {
 	case e.kind >= kindCommit && e.kind <= kindTag:
-		return e, nil
+		return e, used, nil
 	case e.kind == 6:
-		e.base, err = readBaseOffset(src, offset)
+		e.base, n, err = baseByOffset(b[used:], offset)
 	case e.kind == 7:
-		e.base, err = readBaseName(src, p)
+		e.base, n, err = baseByName(b[used:], p)
 	default:
 		err = fmt.Errorf("%w: bad type %d", ErrCorrupt, e.kind)
 	}
 	e.kind = 0
-	return e, err
+	return e, used + n, err
 }
 
-func readBaseOffset(src *bufio.Reader, offset int64) (int64, error) {
-	c, err := src.ReadByte()
-	if err != nil {
-		return 0, err
-	}
-	back := int64(c & 0x7f)
-	for c&0x80 != 0 {
-		if c, err = src.ReadByte(); err != nil {
-			return 0, err
+// baseByOffset reads how far before offset a delta's base begins.
+func baseByOffset(b []byte, offset int64) (base int64, used int, err error) {
+	back := int64(0)
+	for i, c := range b {
+		if i > 0 {
+			back++
 		}
-		if back = (back+1)<<7 | int64(c&0x7f); back > offset {
+		if back = back<<7 | int64(c&0x7f); back > offset {
 			break
 		}
+		if c&0x80 == 0 {
+			if back == 0 {
+				break
+			}
+			return offset - back, i + 1, nil
+		}
 	}
-	if back <= 0 || back > offset {
-		return 0, fmt.Errorf("%w: bad delta base", ErrCorrupt)
-	}
-	return offset - back, nil
+	return 0, 0, fmt.Errorf("%w: bad delta base", ErrCorrupt)
 }
 
-func readBaseName(src *bufio.Reader, p *pack) (int64, error) {
-	var id oid
-	if _, err := io.ReadFull(src, id[:]); err != nil {
-		return 0, io.EOF
+// baseByName reads the hash of a delta's base.
+func baseByName(b []byte, p *pack) (base int64, used int, err error) {
+	if len(b) < len(oid{}) {
+		return 0, 0, errCutOff
 	}
+	id := oid(b[:len(oid{})])
 	base, ok := p.index.find(id)
 	if !ok {
-		return 0, fmt.Errorf("%w: delta base %s is not in the pack", ErrCorrupt, id)
+		return 0, 0, fmt.Errorf("%w: delta base %s is not in the pack", ErrCorrupt, id)
 	}
-	return base, nil
+	return base, len(id), nil
 }
 
-// inflate reads exactly size bytes from where header stopped.
-func (in *inflater) inflate(p *pack, offset, size int64) ([]byte, error) {
+// checkSize refuses sizes that are too much, or more than the rest of the pack
+// can hold.
+func checkSize(p *pack, offset, size int64) error {
 	if size > MaxBlob {
-		return nil, fmt.Errorf("%w: %d bytes, the limit is %d", ErrTooLarge, size, MaxBlob)
+		return fmt.Errorf("%w: %d bytes, the limit is %d", ErrTooLarge, size, MaxBlob)
 	}
 	if size > (p.size-offset)*maxInflate {
-		return nil, fmt.Errorf("%w: its header says %d bytes", ErrCorrupt, size)
+		return fmt.Errorf("%w: its header says %d bytes", ErrCorrupt, size)
 	}
-	if err := in.reset(); err != nil {
+	return nil
+}
+
+// inflate makes exactly size bytes of a deflated stream.
+func (in *inflater) inflate(deflated []byte, size int64) ([]byte, error) {
+	in.src.Reset(deflated)
+	var err error
+	if in.z == nil {
+		in.z, err = zlib.NewReader(&in.src)
+	} else {
+		err = in.z.(zlib.Resetter).Reset(&in.src, nil)
+	}
+	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrCorrupt, err)
 	}
 	data := make([]byte, size)
@@ -205,47 +250,21 @@ func (in *inflater) inflate(p *pack, offset, size int64) ([]byte, error) {
 	return data, nil
 }
 
-func (in *inflater) reset() (err error) {
-	if in.z == nil {
-		in.z, err = zlib.NewReader(in.src)
-		return err
-	}
-	return in.z.(zlib.Resetter).Reset(in.src, nil)
-}
-
-var errDelta = fmt.Errorf("%w: bad delta", ErrCorrupt)
-
 // applyDelta makes the object that delta describes in terms of base.
 func applyDelta(base, delta []byte) ([]byte, error) {
-	from, delta, ok1 := deltaSize(delta)
-	size, delta, ok2 := deltaSize(delta)
-	if !ok1 || !ok2 || from != uint64(len(base)) {
-		return nil, errDelta
-	}
-	if size > MaxBlob {
+	_, rest, ok1 := deltaSize(delta)
+	size, _, ok2 := deltaSize(rest)
+	if ok1 && ok2 && size > MaxBlob {
 		return nil, fmt.Errorf("%w: %d bytes, the limit is %d", ErrTooLarge, size, MaxBlob)
 	}
-	out := make([]byte, 0, size)
-	for len(delta) > 0 {
-		op := delta[0]
-		delta = delta[1:]
-		piece := delta
-		if op&0x80 != 0 {
-			piece, delta, ok1 = deltaCopy(base, op, delta)
-		} else if ok1 = op != 0 && int(op) <= len(delta); ok1 {
-			piece, delta = delta[:op], delta[op:]
-		}
-		if !ok1 || len(out)+len(piece) > int(size) {
-			return nil, errDelta
-		}
-		out = append(out, piece...)
-	}
-	if len(out) != int(size) {
-		return nil, errDelta
+	out, err := packfile.PatchDelta(base, delta)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrCorrupt, err)
 	}
 	return out, nil
 }
 
+// deltaSize takes one of the two sizes off the beginning of a delta.
 func deltaSize(delta []byte) (size uint64, rest []byte, ok bool) {
 	for i, c := range delta {
 		if i == 9 {
@@ -257,28 +276,4 @@ func deltaSize(delta []byte) (size uint64, rest []byte, ok bool) {
 		}
 	}
 	return 0, nil, false
-}
-
-// deltaCopy reads the operands of a copy: four bytes of offset and three of
-// length, of which op says which are not zero.
-func deltaCopy(base []byte, op byte, delta []byte) (piece, rest []byte, ok bool) {
-	var v [7]byte
-	for i := range v {
-		if op&(1<<i) == 0 {
-			continue
-		}
-		if len(delta) == 0 {
-			return nil, nil, false
-		}
-		v[i], delta = delta[0], delta[1:]
-	}
-	at := int(v[0]) | int(v[1])<<8 | int(v[2])<<16 | int(v[3])<<24
-	n := int(v[4]) | int(v[5])<<8 | int(v[6])<<16
-	if n == 0 {
-		n = 0x10000
-	}
-	if at < 0 || at > len(base) || n > len(base)-at {
-		return nil, nil, false
-	}
-	return base[at : at+n], delta, true
 }

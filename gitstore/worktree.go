@@ -18,7 +18,7 @@ import (
 // Options say what of a work tree is wanted.
 type Options struct {
 	Dir   string                 // below the root of the work tree; "" for all of it
-	Keep  func(path string) bool // which paths, relative to Dir; nil for all. Others are not even looked at
+	Keep  func(path string) bool // which paths, relative to Dir; nil for all. Others are only named
 	Cache StatCache              // nil for none: then every file is read
 }
 
@@ -27,6 +27,7 @@ type Tree struct {
 	Base     CommitID // the commit that HEAD named; zero on an unborn branch
 	ID       TreeID   // equal for equal Files; no object of git
 	Files    []File   // sorted bytewise
+	Others   []string // paths of the regular files that Options.Keep refused, sorted; nothing else is known of them
 	Problems []Problem
 }
 
@@ -94,7 +95,8 @@ func (s *scan) run(t *Tree, dir string) error {
 	slices.SortFunc(s.problems, func(a, b Problem) int {
 		return cmp.Or(strings.Compare(a.Path, b.Path), strings.Compare(a.Code, b.Code))
 	})
-	t.Problems = s.problems
+	slices.Sort(s.others)
+	t.Problems, t.Others = s.problems, s.others
 	t.ID = listID(t.Files)
 	return nil
 }

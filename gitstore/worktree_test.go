@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -99,6 +100,20 @@ func TestWorktreeAgreesWithGit(t *testing.T) {
 	if diff := cmp.Diff(map[string]string{"b.md": want["sub/b.md"], "x/c.md": want["sub/x/c.md"]}, fileMap(t, below.Files)); diff != "" {
 		t.Errorf("below sub (-want +got):\n%s", diff)
 	}
+	var others []string
+	for _, f := range mustWorktree(t, r, Options{Dir: "sub"}).Files {
+		if !strings.HasSuffix(f.Path, ".md") {
+			others = append(others, f.Path)
+		}
+	}
+	if diff := cmp.Diff(others, below.Others); diff != "" {
+		t.Errorf("others below sub (-want +got):\n%s", diff)
+	}
+	none := mustWorktree(t, r, Options{Keep: func(string) bool { return false }})
+	all := mustWorktree(t, r, Options{})
+	if len(none.Files) > 0 || len(none.Others) != len(all.Files) || !slices.IsSorted(none.Others) || len(all.Others) > 0 {
+		t.Errorf("others: %d of %d", len(none.Others), len(all.Files))
+	}
 	if got := mustWorktree(t, r, Options{Dir: "build/deep"}); len(got.Files) > 0 {
 		t.Errorf("an ignored directory has %v", got.Files)
 	}
@@ -125,6 +140,7 @@ func TestWorktreeOfCleanCheckout(t *testing.T) {
 }
 
 func TestWorktreeProblems(t *testing.T) {
+	t.Parallel()
 	if runtime.GOOS == "windows" {
 		t.Skip("needs symbolic links and odd names")
 	}
@@ -184,6 +200,7 @@ func TestWorktreeProblems(t *testing.T) {
 }
 
 func TestWorktreeWithoutCommitOrWorkTree(t *testing.T) {
+	t.Parallel()
 	d := newRepo(t, nil)
 	write(t, d, "a.md", "a")
 	if tree := mustWorktree(t, mustOpen(t, d), Options{}); len(tree.Files) != 1 || !tree.Base.IsZero() {
@@ -211,6 +228,7 @@ func (c *countingCache) Put(path string, s Stat, id note.ID) {
 }
 
 func TestStatCache(t *testing.T) {
+	t.Parallel()
 	d := newRepo(t, map[string]string{"a.md": "aaaa", "b.md": "bbbb"})
 	r := mustOpen(t, d)
 	cache := &countingCache{}
@@ -269,6 +287,7 @@ func TestStatCache(t *testing.T) {
 }
 
 func TestLoadDamagedStats(t *testing.T) {
+	t.Parallel()
 	full := &Stats{}
 	full.Put("a/b.md", Stat{1, 2, 3, 4, 5, 1}, note.ID{6})
 	full.Put("c.md", Stat{-1, -2, -3, 1 << 63, -5, 0}, note.ID{7})
@@ -294,6 +313,7 @@ func TestLoadDamagedStats(t *testing.T) {
 }
 
 func TestWorktreeWhileFilesChange(t *testing.T) {
+	t.Parallel()
 	files := map[string]string{}
 	for i := range 60 {
 		files[fmt.Sprintf("d%d/n%d.md", i%5, i)] = "0"
@@ -390,93 +410,4 @@ func TestLineEnds(t *testing.T) {
 			}
 		}
 	}
-}
-
-// TestIgnoreAgreesWithGit compares random patterns with git check-ignore.
-func TestIgnoreAgreesWithGit(t *testing.T) {
-	d := newRepo(t, nil)
-	rnd := rand.New(rand.NewPCG(3, 4))
-	pick := func(list []string) string { return list[rnd.IntN(len(list))] }
-	parts := []string{"a", "b", "ab", "*", "?", "**", "/", "[ab]", "[!a]", "[^b-]", "[a-c]", "[]a]", "[[:alpha:]]", "[[:nope:]]", "\\*", "\\a", "*.md", "a*", ".md", " ", "\\ ", "#", "!", "[", "\\", "-", "é", "[a/]", "]", "ab**", "/**/"}
-	names := []string{"a", "b", "ab", "ba", "a.md", "b.md", "c", "-", "]", "a b", "a ", "*", "!a", "#a", "é", "[", "abab"}
-	for round := range 100 {
-		var text strings.Builder
-		for range 1 + rnd.IntN(4) {
-			if rnd.IntN(4) == 0 {
-				text.WriteString("!")
-			}
-			if rnd.IntN(4) == 0 {
-				text.WriteString("/")
-			}
-			for range 1 + rnd.IntN(5) {
-				text.WriteString(pick(parts))
-			}
-			text.WriteString(pick([]string{"\n", "\n", "/\n", " \n", "/**\n", "\r\n", "  \n"}))
-		}
-		base := pick([]string{"", "", "a/"})
-		write(t, d, base+".gitignore", text.String())
-		rules := parseIgnore(base, text.String())
-		var paths []string
-		for range 25 {
-			p := pick(names)
-			for range rnd.IntN(3) {
-				p += "/" + pick(names)
-			}
-			if p != "a" { // which may exist, as a directory
-				paths = append(paths, p)
-			}
-		}
-		got := map[string]bool{}
-		for _, line := range strings.Split(strings.TrimSuffix(string(checkIgnore(t, d, paths)), "\x00"), "\x00") {
-			got[line] = true
-		}
-		for _, p := range paths {
-			if want := ignoredPath(rules, p); want != got[p] {
-				t.Errorf("round %d: %q in %q: ours %v, git %v", round, text.String(), p, want, got[p])
-			}
-		}
-		os.RemoveAll(filepath.Join(d, base+".gitignore"))
-	}
-}
-
-// ignoredPath applies rules as a walk does: to the directories first. A path
-// that does not exist is a file to git check-ignore.
-func ignoredPath(rules []ignoreRule, p string) bool {
-	for i := range len(p) {
-		if p[i] == '/' && ignored(rules, p[:i], true) {
-			return true
-		}
-	}
-	return ignored(rules, p, false)
-}
-
-func checkIgnore(t *testing.T, dir string, paths []string) []byte {
-	t.Helper()
-	cmd := gitCommand(dir, "check-ignore", "--no-index", "-z", "--stdin")
-	cmd.Stdin = strings.NewReader(strings.Join(paths, "\x00"))
-	out, err := cmd.Output()
-	if err != nil && cmd.ProcessState.ExitCode() != 1 {
-		t.Fatalf("check-ignore: %v", err)
-	}
-	return out
-}
-
-func TestWildmatchIsBounded(t *testing.T) {
-	pat := strings.Repeat("*a", 100) + "b"
-	if wildmatch(pat, strings.Repeat("a", 2000), true) {
-		t.Error("matched")
-	}
-	if wildmatch(strings.Repeat("**/", 200)+"b", strings.Repeat("a/", 500), true) {
-		t.Error("matched")
-	}
-}
-
-func FuzzIgnore(f *testing.F) {
-	f.Add("*.md\n!a/**/b\n", "x/a/b.md")
-	f.Add("[[:alpha:]-\\]]*\\", "a")
-	f.Fuzz(func(t *testing.T, text, path string) {
-		ignored(parseIgnore("", text), path, false)
-		a := attributes{rules: parseAttributes("", text)}
-		a.mode(path)
-	})
 }

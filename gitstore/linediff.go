@@ -1,0 +1,183 @@
+package gitstore
+
+import "bytes"
+
+// lineChange says that lines [a, a+na) of one text became lines [b, b+nb) of
+// another.
+type lineChange struct{ a, na, b, nb int }
+
+// splitLines cuts a text after each line end.
+func splitLines(text []byte) [][]byte {
+	lines := make([][]byte, 0, bytes.Count(text, []byte("\n"))+1)
+	for line := range bytes.Lines(text) {
+		lines = append(lines, line)
+	}
+	return lines
+}
+
+// lineNumbers gives equal lines equal numbers.
+type lineNumbers map[string]int
+
+func (n lineNumbers) of(lines [][]byte) []int {
+	numbers := make([]int, len(lines))
+	for i, line := range lines {
+		k, ok := n[string(line)]
+		if !ok {
+			k = len(n) + 1
+			n[string(line)] = k
+		}
+		numbers[i] = k
+	}
+	return numbers
+}
+
+// diffLines compares texts by the numbers of their lines: first by the histogram
+// method, which looks for the longest run of the rarest common lines and goes on
+// on both sides of it; where all common lines are frequent, by Myers' method.
+func diffLines(a, b []int) []lineChange {
+	d := lineDiff{a: a, b: b, gone: newMarks(len(a)), come: newMarks(len(b))}
+	d.histogram(span{0, len(a), 0, len(b)})
+	slide(a, d.gone, d.come)
+	slide(b, d.come, d.gone)
+	return d.changes()
+}
+
+// marks tells which lines changed. It may be asked one before the first.
+type marks []bool
+
+func newMarks(n int) marks        { return make(marks, n+2) }
+func (m marks) has(i int) bool    { return m[i+1] }
+func (m marks) set(i int, v bool) { m[i+1] = v }
+func (m marks) len() int          { return len(m) - 2 }
+func (m marks) all(from, until int) {
+	for i := from; i < until; i++ {
+		m.set(i, true)
+	}
+}
+
+// lineDiff is a comparison on its way.
+type lineDiff struct {
+	a, b       []int
+	gone, come marks
+}
+
+// span is a piece of each text.
+type span struct{ a0, a1, b0, b1 int }
+
+// differ marks a whole span as changed.
+func (d *lineDiff) differ(s span) {
+	d.gone.all(s.a0, s.a1)
+	d.come.all(s.b0, s.b1)
+}
+
+// changes collects the runs of marked lines.
+func (d *lineDiff) changes() []lineChange {
+	var list []lineChange
+	for i, j := 0, 0; i < len(d.a) || j < len(d.b); i, j = i+1, j+1 {
+		c := lineChange{a: i, b: j}
+		for i < len(d.a) && d.gone.has(i) {
+			i++
+		}
+		for j < len(d.b) && d.come.has(j) {
+			j++
+		}
+		if c.na, c.nb = i-c.a, j-c.b; c.na > 0 || c.nb > 0 {
+			list = append(list, c)
+		}
+	}
+	return list
+}
+
+func (d *lineDiff) histogram(s span) {
+	for s.a0 < s.a1 && s.b0 < s.b1 {
+		run, found := d.rarestRun(s)
+		switch {
+		case found == tooFrequent:
+			d.myers(s)
+			return
+		case found == nothing:
+			d.differ(s)
+			return
+		}
+		d.histogram(span{s.a0, run.a0, s.b0, run.b0})
+		s.a0, s.b0 = run.a1, run.b1
+	}
+	d.differ(s)
+}
+
+type runFound int
+
+const (
+	nothing     runFound = iota // no line in common
+	tooFrequent                 // only lines that occur too often to mean something
+	something
+)
+
+// maxOccurrences is how often a line may occur to be of use.
+const maxOccurrences = 64
+
+// lineCount is where a line first occurs in a span of a, and how often.
+type lineCount struct{ first, count int }
+
+// occurrences counts the lines of a in a span and links each with the next of the
+// same kind, -1 for none.
+func (d *lineDiff) occurrences(s span) (map[int]lineCount, []int) {
+	counts := make(map[int]lineCount, s.a1-s.a0)
+	next := make([]int, s.a1-s.a0)
+	for i := s.a1 - 1; i >= s.a0; i-- {
+		c, ok := counts[d.a[i]]
+		next[i-s.a0] = -1
+		if ok {
+			next[i-s.a0] = c.first
+		}
+		counts[d.a[i]] = lineCount{i, c.count + 1}
+	}
+	return counts, next
+}
+
+// rarestRun finds the common run with the rarest line; of such, the longest; of
+// such, the first.
+func (d *lineDiff) rarestRun(s span) (best span, found runFound) {
+	counts, next := d.occurrences(s)
+	rarest := maxOccurrences + 1
+	for j := s.b0; j < s.b1; {
+		c, common := counts[d.b[j]]
+		resume := j + 1
+		if common && found == nothing {
+			found = tooFrequent
+		}
+		if !common || c.count > rarest {
+			j = resume
+			continue
+		}
+		for i := c.first; i >= 0; {
+			run, count := d.extend(s, i, j, counts)
+			resume = max(resume, run.b1)
+			if found != something || best.a1-best.a0 < run.a1-run.a0 || count < rarest {
+				best, rarest, found = run, count, something
+			}
+			for i = next[i-s.a0]; i >= 0 && i < run.a1; {
+				i = next[i-s.a0]
+			}
+		}
+		j = resume
+	}
+	if rarest > maxOccurrences && found == something {
+		found = tooFrequent
+	}
+	return best, found
+}
+
+// extend grows a pair of equal lines to a run, and counts its rarest line.
+func (d *lineDiff) extend(s span, i, j int, counts map[int]lineCount) (span, int) {
+	run, count := span{i, i + 1, j, j + 1}, counts[d.a[i]].count
+	for run.a0 > s.a0 && run.b0 > s.b0 && d.a[run.a0-1] == d.b[run.b0-1] {
+		run.a0, run.b0 = run.a0-1, run.b0-1
+		count = min(count, counts[d.a[run.a0]].count)
+	}
+	for run.a1 < s.a1 && run.b1 < s.b1 && d.a[run.a1] == d.b[run.b1] {
+		count = min(count, counts[d.a[run.a1]].count)
+		run.a1, run.b1 = run.a1+1, run.b1+1
+	}
+	return run, count
+}

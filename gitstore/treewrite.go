@@ -1,0 +1,338 @@
+package gitstore
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/filemode"
+	gitobject "github.com/go-git/go-git/v5/plumbing/object"
+
+	"kb/note"
+)
+
+// FileMode says what a file that is written may be.
+type FileMode uint8
+
+const (
+	ModeKeep       FileMode = iota // as it was; regular if it is new
+	ModeRegular                    // 100644
+	ModeExecutable                 // 100755
+)
+
+// Edit is one change to a tree: a file put at a path, or removed.
+type Edit struct {
+	Path   string // from the root of the tree
+	Blob   note.ID
+	Mode   FileMode
+	Delete bool // remove the file; Blob and Mode do not matter
+}
+
+// EditTree applies edits to a tree, the zero TreeID being empty, and stores the
+// trees that this changes: the work does not depend on the size of the rest.
+// Entries that listings leave out stay as they are; a directory without
+// entries is dropped. The edits are one change: their order does not matter, and
+// a file may be removed to make room for a directory, or for a name that
+// differs in case.
+//
+// Names that are new must be portable ([CheckPath]) and must not fold to the
+// name of a sibling ([FoldPath]). Errors wrap [ErrUnsafePath]; [ErrPathConflict]
+// for a collision, for a file where a directory stands or the reverse, for
+// something that is no regular file, and for a path edited twice; or
+// [ErrNotFound] for a blob, or a file to remove, that is not there.
+func (r *Repo) EditTree(ctx context.Context, base TreeID, edits []Edit) (TreeID, error) {
+	w := treeWriter{ctx: ctx, repo: r, checked: true, put: r.writeObject, clash: func(path, why string) error {
+		return fmt.Errorf("%w: %s %s", ErrPathConflict, path, why)
+	}}
+	changes := make([]pathEdit, len(edits))
+	for i, e := range edits {
+		if err := CheckPath(e.Path, false); err != nil {
+			return TreeID{}, fmt.Errorf("edit tree: %w", err)
+		}
+		if !e.Delete && !r.has(oid(e.Blob)) {
+			return TreeID{}, fmt.Errorf("edit %s: blob %s: %w", e.Path, e.Blob, ErrNotFound)
+		}
+		changes[i] = pathEdit{e.Path, rawEntry{id: oid(e.Blob), bits: e.Mode.bits()}, e.Delete}
+	}
+	id, err := w.edit(oid(base), "", changes)
+	if err == nil && id == (oid{}) {
+		id, err = r.writeObject(object{kind: kindTree})
+	}
+	if err != nil {
+		return TreeID{}, fmt.Errorf("edit tree %s: %w", base, err)
+	}
+	return TreeID(id), nil
+}
+
+func (m FileMode) bits() filemode.FileMode {
+	switch m {
+	case ModeRegular:
+		return filemode.Regular
+	case ModeExecutable:
+		return filemode.Executable
+	}
+	return 0
+}
+
+// rawEntry is an entry of a tree just as it stands there, its name apart. Bits
+// that are 0 stand for those of the file that is replaced.
+type rawEntry struct {
+	id   oid
+	bits filemode.FileMode
+}
+
+func (e rawEntry) mode() mode { return foldMode(int(e.bits)) }
+
+// pathEdit puts an entry at a path, or removes what is there.
+type pathEdit struct {
+	path    string
+	entry   rawEntry
+	removed bool
+}
+
+// treeWriter makes trees from trees.
+type treeWriter struct {
+	ctx     context.Context
+	repo    *Repo
+	checked bool                         // refuse what EditTree refuses
+	put     func(object) (oid, error)    // stores a tree
+	clash   func(path, why string) error // what cannot be; nil: leave that edit out
+	read    func(oid) ([]byte, error)    // nil: from the repository
+}
+
+// rawTree is a tree by name.
+type rawTree map[string]rawEntry
+
+// edit applies edits below prefix, of which the paths are given from there. It
+// returns the zero hash for an empty tree.
+func (w *treeWriter) edit(base oid, prefix string, edits []pathEdit) (oid, error) {
+	if err := w.ctx.Err(); err != nil {
+		return oid{}, err
+	}
+	t, err := w.load(base)
+	if err != nil {
+		return oid{}, err
+	}
+	before := make(map[string]bool, len(edits))
+	files, below := splitEdits(edits)
+	mark := func(name string) { _, before[name] = t[name] }
+	for _, e := range files {
+		mark(e.path)
+	}
+	for name := range below {
+		mark(name)
+	}
+	if err := w.remove(t, prefix, files); err != nil {
+		return oid{}, err
+	}
+	for name, inner := range below {
+		if err := w.descend(t, prefix, name, inner); err != nil {
+			return oid{}, err
+		}
+	}
+	if err := w.add(t, prefix, files); err != nil {
+		return oid{}, err
+	}
+	if w.checked {
+		if err := w.checkNew(t, prefix, before); err != nil {
+			return oid{}, err
+		}
+	}
+	return w.store(t)
+}
+
+// splitEdits separates what happens in a directory from what happens below.
+func splitEdits(edits []pathEdit) (files []pathEdit, below map[string][]pathEdit) {
+	below = map[string][]pathEdit{}
+	for _, e := range edits {
+		name, rest, isBelow := strings.Cut(e.path, "/")
+		if !isBelow {
+			files = append(files, e)
+			continue
+		}
+		e.path = rest
+		below[name] = append(below[name], e)
+	}
+	slices.SortStableFunc(files, func(a, b pathEdit) int { return strings.Compare(a.path, b.path) })
+	return files, below
+}
+
+func (w *treeWriter) remove(t rawTree, prefix string, files []pathEdit) error {
+	for i, e := range files {
+		old, ok := t[e.path]
+		switch {
+		case w.checked && i > 0 && files[i-1].path == e.path:
+			return w.clash(prefix+e.path, "is edited twice")
+		case !e.removed:
+		case !ok && w.checked:
+			return fmt.Errorf("remove %s: %w", prefix+e.path, ErrNotFound)
+		case w.checked && !old.mode().isFile():
+			return w.clash(prefix+e.path, "is not a regular file")
+		case ok && old.mode() != modeDir:
+			delete(t, e.path)
+		}
+	}
+	return nil
+}
+
+// descend applies edits to the directory name of t.
+func (w *treeWriter) descend(t rawTree, prefix, name string, edits []pathEdit) error {
+	old, ok := t[name]
+	if ok && old.mode() != modeDir {
+		if !w.checked && !slices.ContainsFunc(edits, func(e pathEdit) bool { return !e.removed }) {
+			return nil
+		}
+		return w.clash(prefix+name, "is not a directory")
+	}
+	id, err := w.edit(old.id, prefix+name+"/", edits)
+	if err != nil {
+		return err
+	}
+	if id == (oid{}) {
+		delete(t, name)
+	} else {
+		t[name] = rawEntry{id, filemode.Dir}
+	}
+	return nil
+}
+
+func (w *treeWriter) add(t rawTree, prefix string, files []pathEdit) error {
+	for _, e := range files {
+		if e.removed {
+			continue
+		}
+		old, ok := t[e.path]
+		switch {
+		case ok && old.mode() == modeDir:
+			if err := w.clash(prefix+e.path, "is a directory"); err != nil {
+				return err
+			}
+			continue
+		case ok && w.checked && !old.mode().isFile():
+			return w.clash(prefix+e.path, "is not a regular file")
+		case e.entry.bits == 0 && ok:
+			e.entry.bits = old.bits
+		case e.entry.bits == 0:
+			e.entry.bits = filemode.Regular
+		}
+		t[e.path] = e.entry
+	}
+	return nil
+}
+
+// checkNew checks the names that were not there before.
+func (w *treeWriter) checkNew(t rawTree, prefix string, before map[string]bool) error {
+	for name, was := range before {
+		if _, is := t[name]; was || !is {
+			continue
+		}
+		if why := unportableName(name); why != "" {
+			return fmt.Errorf("%w %q: %s", ErrUnsafePath, prefix+name, why)
+		}
+		for other := range t {
+			if other != name && sameFolded(name, other) {
+				return w.clash(prefix+name, "differs from "+other+" in case or form only")
+			}
+		}
+	}
+	return nil
+}
+
+// sameFolded compares names as FoldPath does, most of them without folding.
+func sameFolded(a, b string) bool {
+	if isASCII(a) && isASCII(b) {
+		return strings.EqualFold(a, b)
+	}
+	return FoldPath(a) == FoldPath(b)
+}
+
+func isASCII(s string) bool {
+	for i := range len(s) {
+		if s[i] >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
+}
+
+// load reads a tree; the zero hash is the empty one. Of a name that stands twice
+// the first is taken.
+func (w *treeWriter) load(id oid) (rawTree, error) {
+	t := rawTree{}
+	if id == (oid{}) {
+		return t, nil
+	}
+	data, err := w.bytes(id)
+	if err != nil {
+		return nil, err
+	}
+	for len(data) > 0 {
+		bits, nameAt, end, err := cutEntry(data)
+		if err != nil {
+			return nil, fmt.Errorf("read tree %s: %w", id, err)
+		}
+		name := string(data[nameAt:end])
+		if strings.Contains(name, "/") {
+			return nil, fmt.Errorf("read tree %s: %w: a slash in a name", id, ErrCorrupt)
+		}
+		if _, twice := t[name]; !twice {
+			t[name] = rawEntry{oid(data[end+1:]), filemode.FileMode(bits)}
+		}
+		data = data[end+21:]
+	}
+	return t, nil
+}
+
+func (w *treeWriter) bytes(id oid) ([]byte, error) {
+	if w.read != nil {
+		return w.read(id)
+	}
+	o, err := w.repo.objectOf(kindTree, id)
+	return o.data, err
+}
+
+// store writes a tree, unless it is empty.
+func (w *treeWriter) store(t rawTree) (oid, error) {
+	if len(t) == 0 {
+		return oid{}, nil
+	}
+	data, err := encodeTree(t)
+	if err != nil {
+		return oid{}, err
+	}
+	return w.put(object{kindTree, data})
+}
+
+// encodeTree writes a tree as git does: sorted, a directory as if its name ended
+// in a slash.
+func encodeTree(t rawTree) ([]byte, error) {
+	tree := gitobject.Tree{Entries: make([]gitobject.TreeEntry, 0, len(t))}
+	for name, e := range t {
+		tree.Entries = append(tree.Entries, gitobject.TreeEntry{Name: name, Mode: e.bits, Hash: plumbing.Hash(e.id)})
+	}
+	slices.SortFunc(tree.Entries, func(a, b gitobject.TreeEntry) int {
+		x := treeEntry{name: a.Name, mode: foldMode(int(a.Mode))}
+		return x.compare(&treeEntry{name: b.Name, mode: foldMode(int(b.Mode))})
+	})
+	return encode(&tree)
+}
+
+// encode lets go-git write an object, and takes its bytes.
+func encode(o interface {
+	Encode(plumbing.EncodedObject) error
+}) ([]byte, error) {
+	m := &plumbing.MemoryObject{}
+	if err := o.Encode(m); err != nil {
+		return nil, err
+	}
+	in, err := m.Reader()
+	if err != nil {
+		return nil, err
+	}
+	defer in.Close()
+	return io.ReadAll(in)
+}

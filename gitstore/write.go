@@ -1,0 +1,216 @@
+package gitstore
+
+import (
+	"bytes"
+	"crypto/sha1"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/format/objfile"
+
+	"kb/note"
+)
+
+// WriteBlob stores a blob, which is durable when the call returns. One that the
+// repository already has is not written again.
+func (r *Repo) WriteBlob(src []byte) (note.ID, error) {
+	if len(src) > MaxBlob {
+		return note.ID{}, fmt.Errorf("write blob: %w: %d bytes, the limit is %d", ErrTooLarge, len(src), MaxBlob)
+	}
+	id, err := r.writeObject(object{kindBlob, src})
+	return note.ID(id), err
+}
+
+// hashObject names an object.
+func hashObject(o object) oid {
+	h := sha1.New()
+	fmt.Fprintf(h, "%s %d\x00", o.kind, len(o.data))
+	h.Write(o.data)
+	return oid(h.Sum(nil))
+}
+
+// writeObject stores an object as a loose file, unless it is there.
+func (r *Repo) writeObject(o object) (oid, error) {
+	id := hashObject(o)
+	if r.freshen(id) {
+		return id, nil
+	}
+	if err := r.writeLoose(id, o); err != nil {
+		return oid{}, fmt.Errorf("write %s %s: %w", o.kind, id, err)
+	}
+	return id, nil
+}
+
+// freshen reports whether the repository has an object, and makes it look new,
+// so that a garbage collection at this moment does not take it for left over.
+func (r *Repo) freshen(id oid) bool {
+	files, err := r.copies(id)
+	if err != nil {
+		return false
+	}
+	now := time.Now()
+	for _, file := range files {
+		if os.Chtimes(file, now, now) == nil {
+			return true
+		}
+	}
+	return false
+}
+
+// copies lists the files that may hold an object: packs, and its own.
+func (r *Repo) copies(id oid) ([]string, error) {
+	l, err := r.packs.acquire()
+	if err != nil {
+		return nil, err
+	}
+	defer r.packs.release(l)
+	var files []string
+	for _, p := range l.packs {
+		if _, ok := p.index.find(id); ok {
+			files = append(files, p.name)
+		}
+	}
+	for _, dir := range r.packs.objectDirs {
+		files = append(files, looseFile(dir, id))
+	}
+	return files, nil
+}
+
+func looseFile(dir string, id oid) string {
+	name := id.String()
+	return filepath.Join(dir, name[:2], name[2:])
+}
+
+// has reports whether the repository has an object, without reading it.
+func (r *Repo) has(id oid) bool {
+	for {
+		files, err := r.copies(id)
+		if err != nil {
+			return false
+		}
+		for _, file := range files {
+			if _, err := os.Stat(file); err == nil {
+				return true
+			}
+		}
+		l, err := r.packs.acquire()
+		if err != nil {
+			return false
+		}
+		again := r.packs.changed(l)
+		r.packs.release(l)
+		if !again {
+			return false
+		}
+	}
+}
+
+// writeLoose writes an object's own file. Under its name there is never
+// anything but the whole object.
+func (r *Repo) writeLoose(id oid, o object) error {
+	deflated, err := deflateObject(id, o)
+	if err != nil {
+		return err
+	}
+	file := looseFile(r.packs.objectDirs[0], id)
+	dir := filepath.Dir(file)
+	f, err := createIn(dir)
+	if err != nil {
+		return err
+	}
+	if err = writeSynced(f, deflated); err == nil {
+		err = os.Chmod(f.Name(), 0o444)
+	}
+	r.step("object written")
+	if err == nil {
+		err = os.Rename(f.Name(), file)
+	}
+	if err != nil {
+		os.Remove(f.Name())
+		return err
+	}
+	r.step("object named")
+	return syncLeft(dir)
+}
+
+// syncLeft is syncDir of a directory which git removes when it has packed what
+// was in it.
+func syncLeft(dir string) error {
+	if err := syncDir(dir); !isMissing(err) {
+		return err
+	}
+	return nil
+}
+
+// createIn makes a temporary file in a directory of loose objects, which git
+// removes whenever it finds it empty. git also removes what is left of the files.
+func createIn(dir string) (*os.File, error) {
+	const tries = 100
+	for try := 1; ; try++ {
+		err := makeDir(dir)
+		var f *os.File
+		if err == nil {
+			f, err = os.CreateTemp(dir, "tmp_obj_")
+		}
+		if !isMissing(err) || try == tries {
+			return f, err
+		}
+	}
+}
+
+func deflateObject(id oid, o object) ([]byte, error) {
+	var b bytes.Buffer
+	w := objfile.NewWriter(&b)
+	if err := w.WriteHeader(plumbing.ObjectType(o.kind), int64(len(o.data))); err != nil {
+		return nil, err
+	}
+	if _, err := w.Write(o.data); err != nil {
+		return nil, err
+	}
+	if err := w.Close(); err != nil {
+		return nil, err
+	}
+	if oid(w.Hash()) != id {
+		return nil, fmt.Errorf("%w: it changed while it was written", ErrCorrupt)
+	}
+	return b.Bytes(), nil
+}
+
+// writeSynced writes a file, makes its bytes durable, and closes it.
+func writeSynced(f *os.File, b []byte) error {
+	_, err := f.Write(b)
+	if err == nil {
+		err = f.Sync()
+	}
+	if e := f.Close(); err == nil {
+		err = e
+	}
+	return err
+}
+
+// makeDir makes a directory and those above it, durably. It may be gone again, or
+// a directory above it, when the call returns, if git keeps house.
+func makeDir(dir string) error {
+	if isDir(dir) {
+		return nil
+	}
+	if err := makeDir(filepath.Dir(dir)); err != nil {
+		return err
+	}
+	if err := os.Mkdir(dir, 0o777); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	return syncLeft(filepath.Dir(dir))
+}
+
+// step marks a moment at which a test may end the process.
+func (r *Repo) step(name string) {
+	if r.fault != nil {
+		r.fault(name)
+	}
+}
