@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"net/url"
 	"strings"
 	"time"
 
@@ -55,7 +56,7 @@ func JSONL(w io.Writer, s *Set, first, budget int) (int, error) {
 func (s *Set) chunk(i, k int, n *note.Note, text string) line {
 	d, c := s.Docs[i], n.Chunks[k]
 	l := line{
-		ID:         fmt.Sprintf("%s#%05d", d.Path, k),
+		ID:         fmt.Sprintf("%s/%s#%05d", d.Collection, d.Path, k),
 		URI:        d.URI,
 		Path:       d.Path,
 		Collection: d.Collection,
@@ -67,7 +68,7 @@ func (s *Set) chunk(i, k int, n *note.Note, text string) line {
 	}
 	if c.Heading >= 0 {
 		l.Heading = append(l.Heading, n.HeadingPath(c.Heading)...)
-		l.URI += "#" + n.Headings[c.Heading].Slug
+		l.URI += "#" + url.PathEscape(n.Headings[c.Heading].Slug)
 	}
 	return l
 }

@@ -22,7 +22,6 @@ type scratch struct {
 	dicts   []segment.TermDictionary
 	list    segment.PostingsList
 	iter    segment.PostingsIterator
-	stream  []byte
 }
 
 func (s *scratch) grow(n, parts int) {

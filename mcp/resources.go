@@ -42,7 +42,7 @@ func (s *Server) addResources() {
 func (s *Server) readNote(ctx context.Context, req *sdk.ReadResourceRequest) (*sdk.ReadResourceResult, error) {
 	r, err := s.read(ctx, "get_document", map[string]any{"path": req.Params.URI, "max_tokens": 1 << 30})
 	if err != nil {
-		return nil, resourceError(req.Params.URI, err)
+		return nil, s.resourceError(req.Params.URI, err)
 	}
 	return contents(req.Params.URI, r.(*vault.Document).Content), nil
 }
@@ -50,7 +50,7 @@ func (s *Server) readNote(ctx context.Context, req *sdk.ReadResourceRequest) (*s
 func (s *Server) readDigest(ctx context.Context, req *sdk.ReadResourceRequest) (*sdk.ReadResourceResult, error) {
 	r, err := s.read(ctx, "kb_digest", nil)
 	if err != nil {
-		return nil, resourceError(req.Params.URI, err)
+		return nil, s.resourceError(req.Params.URI, err)
 	}
 	var text strings.Builder
 	r.(*vault.Digest).Text(vault.NewText(&text))
@@ -70,11 +70,11 @@ func contents(uri, text string) *sdk.ReadResourceResult {
 	return &sdk.ReadResourceResult{Contents: []*sdk.ResourceContents{{URI: uri, MIMEType: markdown, Text: text}}}
 }
 
-func resourceError(uri string, err error) error {
+func (s *Server) resourceError(uri string, err error) error {
 	if e := vault.AsError(err); e.Code == vault.NotFound {
 		return sdk.ResourceNotFoundError(uri)
 	}
-	return errors.New(withoutPaths(err.Error()))
+	return errors.New(s.scrub.clean(err.Error()))
 }
 
 // complete offers values for the variables of the templates: collections, the
@@ -95,7 +95,7 @@ func (s *Server) complete(ctx context.Context, req *sdk.CompleteRequest) (*sdk.C
 		values, err = s.completePath(ctx, req)
 	}
 	if err != nil {
-		return nil, errors.New(withoutPaths(err.Error()))
+		return nil, errors.New(s.scrub.clean(err.Error()))
 	}
 	const most = 100 // the protocol's own limit
 	total := len(values)

@@ -25,9 +25,10 @@ type Options struct {
 
 // Server is a vault's operations as an MCP server. Make one with [New].
 type Server struct {
-	svc *vault.Service
-	log func(format string, args ...any)
-	sdk *sdk.Server
+	svc   *vault.Service
+	log   func(format string, args ...any)
+	sdk   *sdk.Server
+	scrub scrubber
 }
 
 // New makes a server. It touches neither repository nor store: those are opened
@@ -36,7 +37,7 @@ func New(svc *vault.Service, o Options) (*Server, error) {
 	if o.Log == nil {
 		o.Log = func(string, ...any) {}
 	}
-	s := &Server{svc: svc, log: o.Log}
+	s := &Server{svc: svc, log: o.Log, scrub: newScrubber(svc.Config())}
 	s.sdk = sdk.NewServer(
 		&sdk.Implementation{Name: "kb", Title: "kb knowledge base", Version: vault.Version},
 		&sdk.ServerOptions{
@@ -95,11 +96,11 @@ func (s *Server) addTool(op *vault.Op) {
 func (s *Server) call(ctx context.Context, op *vault.Op, req *sdk.CallToolRequest) *sdk.CallToolResult {
 	r, err := s.svc.Do(ctx, op, req.Params.Arguments, s.progress(ctx, req))
 	if err != nil {
-		return toolError(err)
+		return s.toolError(err)
 	}
 	structured, err := vault.MarshalResult(r)
 	if err != nil {
-		return toolError(err)
+		return s.toolError(err)
 	}
 	var text bytes.Buffer
 	if t, ok := r.(vault.Texter); ok {
@@ -113,11 +114,11 @@ func (s *Server) call(ctx context.Context, op *vault.Op, req *sdk.CallToolReques
 
 // toolError is an error as a model reads it: what failed, the code, and what
 // would be right. It never carries structured content.
-func toolError(err error) *sdk.CallToolResult {
+func (s *Server) toolError(err error) *sdk.CallToolResult {
 	e := vault.AsError(err)
-	text := fmt.Sprintf("%s (%s)", withoutPaths(e.Message), e.Code)
+	text := fmt.Sprintf("%s (%s)", s.scrub.clean(e.Message), e.Code)
 	if e.Hint != "" {
-		text += "\nhint: " + withoutPaths(e.Hint)
+		text += "\nhint: " + s.scrub.clean(e.Hint)
 	}
 	return &sdk.CallToolResult{IsError: true, Content: []sdk.Content{&sdk.TextContent{Text: text}}}
 }
@@ -153,7 +154,7 @@ func (s *Server) recovering(next sdk.MethodHandler) sdk.MethodHandler {
 			}
 			s.log("panic in %s: %v\n%s", method, p, debug.Stack())
 			if _, ok := req.(*sdk.CallToolRequest); ok {
-				result, err = toolError(fmt.Errorf("%s failed inside kb: a bug; please report it", method)), nil
+				result, err = s.toolError(fmt.Errorf("%s failed inside kb: a bug; please report it", method)), nil
 				return
 			}
 			err = fmt.Errorf("%s failed inside kb", method)

@@ -10,6 +10,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -311,6 +312,29 @@ func TestErrorsHidePaths(t *testing.T) {
 	}
 }
 
+// What only the command line takes is an unknown argument to an agent: no tool
+// writes a file.
+func TestHiddenParameters(t *testing.T) {
+	dir := vaulttest.Repo(t, notes)
+	s := connect(t, agent(t, dir), Options{}, nil)
+	out := filepath.Join(t.TempDir(), "out.md")
+	values := map[reflect.Kind]any{reflect.String: out, reflect.Bool: true}
+	for _, op := range vault.Ops() {
+		for _, p := range op.Params() {
+			if op.People || !p.Hidden {
+				continue
+			}
+			r := call(t, s, op.Name, map[string]any{p.Name: values[p.Type.Kind()]})
+			if !r.IsError || !strings.Contains(text(r), "unknown argument") {
+				t.Errorf("%s with %s: %s", op.Name, p.Name, text(r))
+			}
+		}
+	}
+	if _, err := os.Stat(out); err == nil {
+		t.Error("a tool wrote a file")
+	}
+}
+
 func TestWithoutPaths(t *testing.T) {
 	tests := []struct{ in, want string }{
 		{"open /home/ada/.cache/kb/x: permission denied", "open …/x: permission denied"},
@@ -320,10 +344,11 @@ func TestWithoutPaths(t *testing.T) {
 		{"kb://notes@abc/guides/retry.md#x", "kb://notes@abc/guides/retry.md#x"},
 		{"a and/or b, 1/2, /", "a and/or b, 1/2, /"},
 		{"see https://example.org/a/b", "see https://example.org/a/b"},
+		{"gitdir:/home/jane doe/vault/.git", "gitdir:…/.git"},
 	}
 	for _, tt := range tests {
-		if got := withoutPaths(tt.in); got != tt.want {
-			t.Errorf("withoutPaths(%q) = %q, want %q", tt.in, got, tt.want)
+		if got := (scrubber{known: []string{"/home/jane doe/vault"}}).clean(tt.in); got != tt.want {
+			t.Errorf("clean(%q) = %q, want %q", tt.in, got, tt.want)
 		}
 	}
 }

@@ -50,9 +50,12 @@ func (v *Vault) resolve(at string) ([]base, error) {
 	var failed error
 	for _, r := range v.repos {
 		b, err := v.resolveIn(r, at)
-		if err != nil {
+		if errors.Is(err, gitstore.ErrNoRevision) || errors.Is(err, gitstore.ErrAmbiguous) {
 			failed = err
 			continue
+		}
+		if err != nil {
+			return nil, errorf(Internal, "read %s: %w", r.GitDir(), err).hint("git fsck looks for the cause")
 		}
 		bases = append(bases, b)
 	}
@@ -101,6 +104,9 @@ func noRevision(at string, err error) *Error {
 	case errors.Is(err, gitstore.ErrNoRevision):
 		if _, ok := parseMoment(at); ok {
 			return errorf(NotFound, "no commit at or before %s", at).hint("kb history lists the commits of a note")
+		}
+		if i := strings.Index(err.Error(), "git fetch"); i >= 0 {
+			return errorf(NotFound, "no revision %s", at).hint("%s", err.Error()[i:])
 		}
 		return errorf(NotFound, "no revision %s", at).
 			hint("a branch, a tag, a commit hash, HEAD~3, a date such as 2026-01-31, or worktree")
@@ -158,6 +164,30 @@ func (w *view) seen() Seen {
 		}
 	}
 	return s
+}
+
+// reads reports whether w is of a collection's repository too.
+func (w *view) reads(c *collection) bool {
+	for _, b := range w.bases {
+		if b.repo == c.repo {
+			return true
+		}
+	}
+	return false
+}
+
+// fullName names what was read, for an answer: its commits, or worktree.
+func (w *view) fullName() string {
+	if w.worktree {
+		return worktree
+	}
+	var ids []string
+	for _, b := range w.bases {
+		if !b.commit.IsZero() {
+			ids = append(ids, b.commit.String())
+		}
+	}
+	return strings.Join(ids, " ")
 }
 
 // commitOf returns the base commit of a collection in w.

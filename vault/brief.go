@@ -62,13 +62,17 @@ func (v *Vault) Brief(ctx context.Context, p BriefParams) (*Briefing, error) {
 	if err != nil {
 		return nil, err
 	}
-	found, err := w.searchFor(ctx, p)
+	keep, err := w.keepForSearch(ctx, SearchParams{Selection: p.Selection, Exclude: p.Exclude})
+	if err != nil {
+		return nil, err
+	}
+	found, err := w.searchFor(ctx, p, keep)
 	if err != nil {
 		return nil, err
 	}
 	b := &Briefing{Query: p.Query, Seen: w.seen(), Sources: []Source{}, LowConfidence: found.LowConfidence,
 		MissingTerms: append([]string{}, found.Missing...)}
-	passages, err := w.passages(ctx, p, found)
+	passages, err := w.passages(ctx, p, found, keep)
 	if err != nil {
 		return nil, err
 	}
@@ -76,12 +80,8 @@ func (v *Vault) Brief(ctx context.Context, p BriefParams) (*Briefing, error) {
 	return b, nil
 }
 
-func (w *view) searchFor(ctx context.Context, p BriefParams) (*index.Result, error) {
-	q := index.Query{Text: p.Query, Mode: index.ModeText, Max: p.MaxResults}
-	var err error
-	if q.Keep, err = w.keepForSearch(ctx, SearchParams{Selection: p.Selection, Exclude: p.Exclude}); err != nil {
-		return nil, err
-	}
+func (w *view) searchFor(ctx context.Context, p BriefParams, keep test) (*index.Result, error) {
+	q := index.Query{Text: p.Query, Mode: index.ModeText, Max: p.MaxResults, Keep: keep}
 	text, err := w.textView(ctx)
 	if err != nil {
 		return nil, err
@@ -95,14 +95,14 @@ func (w *view) searchFor(ctx context.Context, p BriefParams) (*index.Result, err
 
 // passages are the best chunk of each hit; a note whose title or alias the
 // query is leads with its beginning.
-func (w *view) passages(ctx context.Context, p BriefParams, found *index.Result) ([]passage, error) {
+func (w *view) passages(ctx context.Context, p BriefParams, found *index.Result, keep test) ([]passage, error) {
 	var out []passage
 	lead := -1
 	titles, err := w.titles(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if docs := titles[foldName(p.Query)]; len(docs) == 1 {
+	if docs := titles[foldName(p.Query)]; len(docs) == 1 && (keep == nil || keep(docs[0])) {
 		lead = docs[0]
 		first, err := w.passage(lead, 0)
 		if err != nil {

@@ -70,6 +70,11 @@ func newCard(n *note.Note) *card {
 	return c
 }
 
+// unreadable reports whether c stands for a note whose bytes could not be read.
+func (c *card) unreadable() bool {
+	return len(c.problems) == 1 && c.problems[0].Code == "unreadable"
+}
+
 // field returns the property of that name as a list of texts.
 func (c *card) field(key string) []string {
 	n := note.Note{Fields: c.fields}
@@ -84,7 +89,7 @@ func (w *view) allCards(ctx context.Context) ([]*card, error) {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.cards != nil {
+	if w.cards != nil && !w.partial.Load() {
 		return w.cards, nil
 	}
 	byBlob, err := w.v.store.cards(ctx, w.v.cfg.Language, w.blobs(), w.load)
@@ -115,7 +120,7 @@ func (w *view) titles(ctx context.Context) (map[string][]int, error) {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.names != nil {
+	if w.names != nil && !w.partial.Load() {
 		return w.names, nil
 	}
 	names := map[string][]int{}

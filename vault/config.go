@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"unicode"
 
 	"github.com/bmatcuk/doublestar/v4"
 )
@@ -114,10 +115,13 @@ func LoadConfig(l Locate) (*Config, error) {
 	} else if c.Collections, err = implicitCollection(l.dir()); err != nil {
 		return nil, err
 	}
-	if dir := l.CacheDir; dir != "" {
-		c.CacheDir = dir
-	} else if dir := os.Getenv("KB_CACHE_DIR"); dir != "" {
-		c.CacheDir = dir
+	for _, dir := range []string{os.Getenv("KB_CACHE_DIR"), l.CacheDir} {
+		if dir == "" {
+			continue
+		}
+		if c.CacheDir, err = absolute(".", dir); err != nil {
+			return nil, err
+		}
 	}
 	return c, c.resolve()
 }
@@ -209,12 +213,12 @@ func implicitCollection(dir string) ([]CollectionConfig, error) {
 // collectionName makes a repository's directory name fit to be a collection's.
 func collectionName(dir string) string {
 	name := strings.Map(func(r rune) rune {
-		if strings.ContainsRune(badInName, r) || r < ' ' {
+		if strings.ContainsRune(badInName, r) || unicode.IsControl(r) || unicode.IsSpace(r) {
 			return '-'
 		}
 		return r
 	}, dir)
-	if name == "" || name == "." || name == "/" {
+	if name == "" || badName(name) {
 		return "vault"
 	}
 	return name
@@ -222,7 +226,12 @@ func collectionName(dir string) string {
 
 // badInName cannot stand in a collection's name: it would end the name within a
 // citation or a collection:path.
-const badInName = ":/@#?% \\"
+const badInName = ":/@#?% \\\"'`<>()[]{}|*"
+
+func badName(name string) bool {
+	return name == "." || name == ".." || strings.ContainsAny(name, badInName) ||
+		strings.IndexFunc(name, func(r rune) bool { return unicode.IsControl(r) || unicode.IsSpace(r) }) >= 0
+}
 
 // resolve checks c, fills in the defaults and makes its paths absolute.
 func (c *Config) resolve() error {
@@ -232,6 +241,16 @@ func (c *Config) resolve() error {
 	}
 	if err := c.checkCollections(base); err != nil {
 		return err
+	}
+	for _, list := range [][]string{c.Visibility.Private, c.Protected, c.Site.Exclude} {
+		for _, p := range list {
+			if !doublestar.ValidatePattern(p) {
+				return c.errorAt(0, "bad pattern %q", p).hint("a pattern is journal/** or **/private.md")
+			}
+		}
+	}
+	if c.Search.MaxResults < 0 || c.Search.MaxLimit < 0 || c.Search.MinScore < 0 {
+		return c.errorAt(0, "search: a number is negative").hint("max_results, max_limit and min_score are 0 or more")
 	}
 	setDefault(&c.View, "worktree")
 	setDefault(&c.Language, "en")
@@ -264,7 +283,7 @@ func (c *Config) checkCollections(base string) error {
 		switch {
 		case col.Name == "":
 			return c.errorAt(col.line, "a collection has no name").hint("name: notes")
-		case strings.ContainsAny(col.Name, badInName):
+		case badName(col.Name):
 			return c.errorAt(col.line, "collection name %q", col.Name).hint("a name has no spaces and none of : / @ # ? %% \\")
 		case seen[col.Name]:
 			return c.errorAt(col.line, "two collections are named %q", col.Name)

@@ -42,7 +42,7 @@ func (v *Vault) readFrom(ctx context.Context, cursor, at string) (*view, int, er
 		return nil, 0, errorf(Stale, "the notes changed since the cursor was made").
 			hint("start again without cursor, or pin the list with at")
 	}
-	return w, offset, nil
+	return w, min(offset, len(w.docs)), nil
 }
 
 func parseCursor(c string) (id string, offset int, err error) {

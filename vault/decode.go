@@ -14,7 +14,10 @@ import (
 // struct, with defaults filled in. An argument that does not fit is a usage
 // error that says what would. What agents commonly write is understood: one
 // string for a list of one, a number or a boolean in quotes.
-func (o *Op) Decode(args json.RawMessage) (any, error) {
+//
+// An agent may not give what only the command line takes: it is an unknown
+// argument to it.
+func (o *Op) Decode(args json.RawMessage, a Audience) (any, error) {
 	out := reflect.New(o.params)
 	given := map[string]json.RawMessage{}
 	if len(bytes.TrimSpace(args)) > 0 {
@@ -22,7 +25,7 @@ func (o *Op) Decode(args json.RawMessage) (any, error) {
 			return nil, errorf(Usage, "%s: arguments are not a JSON object: %w", o.Name, err)
 		}
 	}
-	params := o.Params()
+	params := o.paramsFor(a)
 	for _, p := range params {
 		raw, err := take(given, p)
 		if err != nil {

@@ -44,7 +44,7 @@ func TestDecode(t *testing.T) {
 		{`{"name":"Ada","tone":""}`, decodeParams{Name: "Ada", Count: 3}},
 	}
 	for _, tt := range tests {
-		got, err := decodeOp.Decode(json.RawMessage(tt.args))
+		got, err := decodeOp.Decode(json.RawMessage(tt.args), Person)
 		if err != nil {
 			t.Errorf("%s: %v", tt.args, err)
 			continue
@@ -76,7 +76,7 @@ func TestDecodeErrors(t *testing.T) {
 		{`{"name":"` + strings.Repeat("x", 3) + `","count":"` + strings.Repeat("9", 500) + `"}`, "kb_greet: count: " + strings.Repeat("9", 60) + "… does not fit", ""},
 	}
 	for _, tt := range tests {
-		_, err := decodeOp.Decode(json.RawMessage(tt.args))
+		_, err := decodeOp.Decode(json.RawMessage(tt.args), Person)
 		e := AsError(err)
 		if e == nil || e.Code != Usage || !strings.HasPrefix(e.Message, tt.message) || !strings.HasPrefix(e.Hint, tt.hint) {
 			t.Errorf("%s:\ngot  %+v\nwant %s / %s", tt.args, e, tt.message, tt.hint)
@@ -91,7 +91,7 @@ func FuzzDecode(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, args []byte) {
 		for _, op := range Ops() {
-			p, err := op.Decode(args)
+			p, err := op.Decode(args, Person)
 			if err != nil {
 				if AsError(err).Code != Usage {
 					t.Errorf("%s %s: %+v", op.Name, args, err)

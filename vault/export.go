@@ -17,10 +17,10 @@ type ExportParams struct {
 	Collection   string   `json:"collection,omitempty" help:"only this collection"`
 	Scope        []string `json:"scope,omitempty" help:"only these sections or path prefixes"`
 	Tag          []string `json:"tag,omitempty" help:"only notes with all these tags"`
-	MaxDocuments int      `json:"max_documents,omitempty" default:"200" min:"1" max:"100000" help:"notes"`
+	MaxDocuments int      `json:"max_documents,omitempty" min:"1" max:"100000" help:"notes (default 200; all with output)"`
 	MaxTokens    int      `json:"max_tokens,omitempty" default:"50000" min:"100" help:"budget of the text"`
 	Format       string   `json:"format,omitempty" enum:"markdown,jsonl,llms,llms-full,bundle" default:"markdown" help:"bundle needs output"`
-	Output       string   `json:"output,omitempty" hidden:"" help:"write to this file; no budget then"`
+	Output       string   `json:"output,omitempty" hidden:"" file:"" help:"write all of it to this file"`
 	Cursor       string   `json:"cursor,omitempty" help:"next of the answer before"`
 	atParam
 }
@@ -54,6 +54,9 @@ var exportOp = define(Op{
 // Export writes the docs of a view. Without at that is the base branch's commit:
 // nothing that is not committed leaves by accident.
 func (v *Vault) Export(ctx context.Context, p ExportParams) (*ExportResult, error) {
+	if p.Output != "" && v.audience == Agent {
+		return nil, errorf(Forbidden, "output is for people")
+	}
 	if p.Format == "bundle" && p.Output == "" {
 		return nil, errorf(Usage, "a bundle is a zip file").hint("--output notes.zip")
 	}
@@ -62,13 +65,19 @@ func (v *Vault) Export(ctx context.Context, p ExportParams) (*ExportResult, erro
 		return nil, err
 	}
 	r := &ExportResult{Total: len(docs), Seen: w.seen()}
+	if p.MaxDocuments == 0 {
+		p.MaxDocuments = 200
+		if p.Output != "" {
+			p.MaxDocuments = len(docs)
+		}
+	}
 	end := min(len(docs), offset+p.MaxDocuments)
 	set, err := w.exportSet(ctx, docs[min(offset, end):end])
 	if err != nil {
 		return nil, err
 	}
 	if p.Output != "" {
-		return r, w.exportFile(p, set, r)
+		return r, w.exportFile(p, set, offset, r)
 	}
 	const bytesPerToken = 4
 	var b bytes.Buffer
@@ -163,13 +172,26 @@ func (w *view) writeExport(out *bytes.Buffer, format string, set *export.Set, bu
 	case "jsonl":
 		return export.JSONL(out, set, 0, budget)
 	case "llms", "llms-full":
-		return len(set.Docs), export.LLMs(out, set, w.v.title(), "", format == "llms-full")
+		return w.writeLLMs(out, set, format == "llms-full", budget)
 	}
 	return export.Markdown(out, set, 0, budget)
 }
 
+// writeLLMs writes as many docs as the budget holds.
+func (w *view) writeLLMs(out *bytes.Buffer, set *export.Set, full bool, budget int) (int, error) {
+	for {
+		err := export.LLMs(out, set, w.v.title(), "", full)
+		if err != nil || out.Len() <= budget || len(set.Docs) <= 1 {
+			return len(set.Docs), err
+		}
+		fewer := len(set.Docs) * budget / out.Len()
+		set.Docs = set.Docs[:max(1, min(fewer, len(set.Docs)-1))]
+		out.Reset()
+	}
+}
+
 // exportFile streams the export into a file, which appears whole or not at all.
-func (w *view) exportFile(p ExportParams, set *export.Set, r *ExportResult) error {
+func (w *view) exportFile(p ExportParams, set *export.Set, offset int, r *ExportResult) error {
 	n, err := writeFileWhole(p.Output, func(f *countingFile) (err error) {
 		switch p.Format {
 		case "jsonl":
@@ -187,7 +209,7 @@ func (w *view) exportFile(p ExportParams, set *export.Set, r *ExportResult) erro
 		return errorf(Internal, "write %s: %w", p.Output, err)
 	}
 	r.Bytes, r.Output = n, filepath.Base(p.Output)
-	if end := r.Documents; end < r.Total {
+	if end := offset + r.Documents; end < r.Total {
 		r.Truncated, r.Next = true, w.cursor(end)
 	}
 	return nil
@@ -209,6 +231,9 @@ func (v *Vault) title() string {
 func (r *ExportResult) Text(t *Text) {
 	if r.Output != "" {
 		t.Printf("wrote %s: %s, %s\n", t.Plain(r.Output), plural(r.Documents, "note"), megabytes(int64(r.Bytes)))
+		if r.Truncated {
+			t.Printf("%s\n", t.Warn(fmt.Sprintf("%s more: --cursor %s", thousands(r.Total-r.Documents), r.Next)))
+		}
 		return
 	}
 	t.Printf("%s", visible(r.Content))

@@ -2,6 +2,7 @@ package vault
 
 import (
 	"context"
+	"math"
 	"regexp"
 	"slices"
 	"strconv"
@@ -258,11 +259,17 @@ func (c condition) holds(values []string) bool {
 	})
 }
 
+// parseNumber reads a finite number: "nan" and "inf" are words.
+func parseNumber(s string) (float64, bool) {
+	f, err := strconv.ParseFloat(s, 64)
+	return f, err == nil && !math.IsNaN(f) && !math.IsInf(f, 0)
+}
+
 // compareValues orders two frontmatter values: as numbers or as dates when both
 // are, else as text without regard to case.
 func compareValues(a, b string) int {
-	if x, err := strconv.ParseFloat(a, 64); err == nil {
-		if y, err := strconv.ParseFloat(b, 64); err == nil {
+	if x, ok := parseNumber(a); ok {
+		if y, ok := parseNumber(b); ok {
 			switch {
 			case x < y:
 				return -1

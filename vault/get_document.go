@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"kb/note"
 )
@@ -15,7 +16,7 @@ type GetDocumentParams struct {
 	Path        string `json:"path" arg:"" required:"" help:"path, collection:path, title, alias, or kb:// citation"`
 	Heading     string `json:"heading,omitempty" help:"only this section: its text, slug, or \"A > B\""`
 	Lines       string `json:"lines,omitempty" help:"only these lines: 10-25"`
-	Around      int    `json:"around,omitempty" min:"0" help:"with heading or lines: also this many neighbouring chunks"`
+	Around      int    `json:"around,omitempty" min:"0" max:"1000" help:"with heading or lines: also this many neighbouring chunks"`
 	Frontmatter bool   `json:"frontmatter,omitempty" help:"the whole file, with its frontmatter"`
 	MaxTokens   int    `json:"max_tokens,omitempty" default:"8000" min:"50" help:"budget; next continues"`
 	atParam
@@ -115,19 +116,16 @@ func (f found) document(n *note.Note, text []byte, part note.Span, budget int) *
 	return out
 }
 
-// nextLines is the line range that follows a cut. A cut within one huge line
-// goes on with the line after it: a line is the unit that can be asked for.
+// nextLines is the line range that follows a cut, with the offset in its first
+// line where the cut is within one: "12+4000-30".
 func (f found) nextLines(text []byte, part note.Span, cut int) string {
 	at := part.Start + cut
-	first := note.LineAt(text, at)
-	if at > 0 && text[at-1] != '\n' {
-		first++
+	first, last := note.LineAt(text, at), note.LineAt(text, max(part.End-1, 0))
+	start, _ := note.Lines(text, first, first)
+	if at == start {
+		return fmt.Sprintf("%d-%d", first, last)
 	}
-	last := note.LineAt(text, max(part.End-1, 0))
-	if first > last {
-		return ""
-	}
-	return fmt.Sprintf("%d-%d", first, last)
+	return fmt.Sprintf("%d+%d-%d", first, at-start, last)
 }
 
 // selectPart finds the part of a note that was asked for; the whole body when
@@ -184,9 +182,15 @@ func headingSpan(n *note.Note, name string) (note.Span, error) {
 	return note.Span{}, err.hint("headings: %s", clip(strings.Join(names, " · "), 600))
 }
 
-// lineSpan reads "10-25", "10-" or "10".
+// lineSpan reads "10-25", "10-" or "10"; the first line may have an offset of
+// bytes, "10+400-25".
 func lineSpan(text []byte, lines string) (note.Span, error) {
 	from, to, isRange := strings.Cut(lines, "-")
+	from, skip, hasSkip := strings.Cut(from, "+")
+	offset, skipErr := strconv.Atoi(strings.TrimSpace(skip))
+	if hasSkip && (skipErr != nil || offset < 0) {
+		return note.Span{}, errorf(Usage, "lines: %q", clip(lines, 40)).hint("lines are 10-25, 10- or 10")
+	}
 	total := note.LineAt(text, max(len(text)-1, 0))
 	first, err := strconv.Atoi(strings.TrimSpace(from))
 	last := first
@@ -202,6 +206,11 @@ func lineSpan(text []byte, lines string) (note.Span, error) {
 		return note.Span{}, errorf(NotFound, "line %d: the note has %s", first, plural(total, "line"))
 	}
 	start, end := note.Lines(text, first, last)
+	if hasSkip {
+		if start = min(start+offset, end); start < end && !utf8.RuneStart(text[start]) {
+			return note.Span{}, errorf(Usage, "lines: %q is within a character", clip(lines, 40)).hint("pass next as it was given")
+		}
+	}
 	return note.Span{Start: start, End: end}, nil
 }
 

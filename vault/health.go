@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 	"time"
@@ -14,7 +15,7 @@ import (
 // HealthParams asks what is wrong with the notes.
 type HealthParams struct {
 	Collection string `json:"collection,omitempty" help:"only this collection"`
-	StaleDays  int    `json:"stale_days,omitempty" default:"90" min:"1" help:"a note is stale when it did not change for so long"`
+	StaleDays  int    `json:"stale_days,omitempty" default:"90" min:"1" max:"36500" help:"a note is stale when it did not change for so long"`
 	MinWords   int    `json:"min_words,omitempty" default:"50" min:"0" help:"a note with fewer words is a stub"`
 	Against    string `json:"against,omitempty" help:"only what is wrong now and was not in this view"`
 	MaxTokens  int    `json:"max_tokens,omitempty" default:"4000" min:"100" help:"budget of the answer; counts stay whole"`
@@ -38,6 +39,7 @@ type HealthResult struct {
 // by the name of the list, before the budget cut any.
 type CollectionHealth struct {
 	Name                 string         `json:"name"`
+	Dir                  string         `json:"dir,omitempty"` // of the collection, within its repository
 	Counts               map[string]int `json:"counts"`
 	MissingCreated       []Issue        `json:"missing_created"`
 	MissingUpdated       []Issue        `json:"missing_updated"`
@@ -113,6 +115,7 @@ func (v *Vault) Health(ctx context.Context, p HealthParams) (*HealthResult, erro
 		if err != nil {
 			return nil, err
 		}
+		r.onlyShared(old, w)
 		before, err := old.health(ctx, p)
 		if err != nil {
 			return nil, err
@@ -161,7 +164,7 @@ func (w *view) health(ctx context.Context, p HealthParams) (*HealthResult, error
 }
 
 func (x *inspector) collection(c *collection) (h CollectionHealth, checked int) {
-	h = CollectionHealth{Name: c.Name}
+	h = CollectionHealth{Name: c.Name, Dir: c.dir}
 	for _, k := range h.kinds() {
 		*k.list = []Issue{}
 	}
@@ -340,6 +343,14 @@ func sortIssues(list []Issue) {
 	})
 }
 
+// onlyShared leaves the collections that both views have.
+func (r *HealthResult) onlyShared(a, b *view) {
+	r.Collections = slices.DeleteFunc(r.Collections, func(h CollectionHealth) bool {
+		c, err := b.v.collection(h.Name)
+		return err != nil || !a.reads(c) || !b.reads(c)
+	})
+}
+
 // formerPaths maps a collection and the path of a note that was renamed since
 // to its former path.
 func formerPaths(old, now *view) map[[2]string]string {
@@ -362,18 +373,28 @@ func (r *HealthResult) subtract(before *HealthResult, former map[[2]string]strin
 			if b := &before.Collections[j]; b.Name == h.Name {
 				for _, k := range b.kinds() {
 					for _, x := range *k.list {
-						known[[3]string{k.name, x.Path, x.Message}] = true
+						known[[3]string{k.name, x.Path, withoutNumbers(x.Message)}] = true
 					}
 				}
 			}
 		}
 		for _, k := range h.kinds() {
 			*k.list = slices.DeleteFunc(*k.list, func(x Issue) bool {
-				path := cmp.Or(former[[2]string{h.Name, x.Path}], x.Path)
-				return known[[3]string{k.name, path, x.Message}]
+				was := cmp.Or(former[[2]string{h.Name, x.Path}], x.Path)
+				return known[[3]string{k.name, was, withoutNumbers(x.Message)}]
 			})
 		}
 	}
+}
+
+// withoutNumbers is a message as it stays while a note grows or ages.
+func withoutNumbers(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r >= '0' && r <= '9' {
+			return -1
+		}
+		return r
+	}, s)
 }
 
 func (r *HealthResult) count() {
@@ -450,7 +471,7 @@ func (r *HealthResult) annotations(t *Text) {
 		h := &r.Collections[i]
 		for _, k := range h.kinds() {
 			for _, x := range *k.list {
-				t.Printf("::warning file=%s,line=%d,title=%s::%s\n", property.Replace(x.Path), x.Line, property.Replace(k.name), escape.Replace(x.Message+" - "+x.Mend))
+				t.Printf("::warning file=%s,line=%d,title=%s::%s\n", property.Replace(path.Join(h.Dir, x.Path)), x.Line, property.Replace(k.name), escape.Replace(x.Message+" - "+x.Mend))
 			}
 		}
 	}

@@ -112,9 +112,17 @@ func (v *Vault) versions(ctx context.Context, p HistoryParams) (*HistoryResult, 
 	}
 	r.Truncated = len(versions) > p.Limit
 	for _, x := range versions[:min(len(versions), p.Limit)] {
-		r.Versions = append(r.Versions, col.version(x))
+		version := col.version(x)
+		if version.URI != "" && !v.visible(col, version.Path) {
+			version.Path, version.URI, version.Blob = "", "", "" // under a name that this reader does not see
+		}
+		r.Versions = append(r.Versions, version)
 	}
 	r.Counts["versions"] = len(r.Versions)
+	const perVersion = 110
+	if most := max(1, p.MaxTokens/perVersion); len(r.Versions) > most {
+		r.Versions, r.Truncated = r.Versions[:most], true
+	}
 	return r, nil
 }
 
@@ -134,7 +142,14 @@ func (v *Vault) trace(ctx context.Context, name, at string, r *HistoryResult) (*
 	r.Seen = w.seen()
 	for _, c := range v.cols {
 		path := strings.TrimPrefix(name, c.Name+":")
-		if id := w.commitOf(c); !id.IsZero() && gitstore.CheckPath(c.full(path), false) == nil {
+		if strings.HasPrefix(name, scheme) {
+			cited, bad := parseCitation(name)
+			if bad != nil || cited.Collection != c.Name {
+				continue
+			}
+			path = cited.Path
+		}
+		if id := w.commitOf(c); !id.IsZero() && w.visible(c, path) && gitstore.CheckPath(c.full(path), false) == nil {
 			if _, logErr := c.repo.Log(ctx, id, c.full(path), 1); logErr == nil {
 				r.Path = path
 				return c, path, id, nil
@@ -145,7 +160,10 @@ func (v *Vault) trace(ctx context.Context, name, at string, r *HistoryResult) (*
 }
 
 func (c *collection) version(x gitstore.Version) NoteVersion {
-	path := strings.TrimPrefix(strings.TrimPrefix(x.Path, c.dir), "/")
+	path, inside := x.Path, true
+	if c.dir != "" {
+		path, inside = strings.CutPrefix(x.Path, c.dir+"/")
+	}
 	out := NoteVersion{
 		Commit:   x.Commit.ID.String(),
 		Date:     x.Commit.Committer.When.UTC().Format(time.RFC3339),
@@ -154,7 +172,7 @@ func (c *collection) version(x gitstore.Version) NoteVersion {
 		Path:     path,
 		Trailers: map[string]string{},
 	}
-	if !x.Blob.IsZero() {
+	if !x.Blob.IsZero() && inside {
 		out.Blob = x.Blob.String()
 		out.URI = citation{Collection: c.Name, Commit: out.Commit, Path: path}.String()
 	}
@@ -181,7 +199,7 @@ func (v *Vault) compare(ctx context.Context, p HistoryParams) (*HistoryResult, e
 		return nil, err
 	}
 	r := newHistory()
-	r.Seen, r.From, r.To = b.seen(), a.short(), b.short()
+	r.Seen, r.From, r.To = b.seen(), a.fullName(), b.fullName()
 	r.compareNotes(a, b)
 	if err := r.compareLinks(ctx, a, b); err != nil {
 		return nil, err
@@ -195,6 +213,9 @@ func (r *HistoryResult) compareNotes(a, b *view) {
 	from := renames(a, b)
 	moved := map[int]bool{}
 	for i, d := range b.docs {
+		if !a.reads(d.col) {
+			continue
+		}
 		c := Changed{Path: b.name(i), Title: b.titleOf(i, b.cards[i]), Headings: []string{}}
 		j, ok := a.docAt(d.col.Name, d.path)
 		was, renamed := from[i]
@@ -212,7 +233,7 @@ func (r *HistoryResult) compareNotes(a, b *view) {
 		}
 	}
 	for i, d := range a.docs {
-		if _, ok := b.docAt(d.col.Name, d.path); !ok && !moved[i] {
+		if _, ok := b.docAt(d.col.Name, d.path); !ok && !moved[i] && b.reads(d.col) {
 			r.Removed = append(r.Removed, Changed{Path: a.name(i), Title: a.titleOf(i, a.cards[i]), Headings: []string{}})
 		}
 	}
@@ -255,11 +276,11 @@ func headingChanges(a, b []string) []string {
 }
 
 func (r *HistoryResult) compareLinks(ctx context.Context, a, b *view) error {
-	before, err := a.brokenLinks(ctx)
+	before, err := a.brokenLinks(ctx, b)
 	if err != nil {
 		return err
 	}
-	after, err := b.brokenLinks(ctx)
+	after, err := b.brokenLinks(ctx, a)
 	if err != nil {
 		return err
 	}
@@ -280,13 +301,17 @@ func (r *HistoryResult) compareLinks(ctx context.Context, a, b *view) error {
 	return nil
 }
 
-func (w *view) brokenLinks(ctx context.Context) ([]LinkChange, error) {
+// brokenLinks lists the broken links of w in collections that o has too.
+func (w *view) brokenLinks(ctx context.Context, o *view) ([]LinkChange, error) {
 	g, err := w.graph(ctx)
 	if err != nil {
 		return nil, err
 	}
 	var out []LinkChange
-	for i := range w.docs {
+	for i, d := range w.docs {
+		if !o.reads(d.col) {
+			continue
+		}
 		for _, b := range g.broken[i] {
 			out = append(out, LinkChange{Path: w.name(i), Link: linkName(b.link), Line: b.link.Line})
 		}

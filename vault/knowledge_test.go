@@ -245,3 +245,93 @@ func TestHistoryAgainstGit(t *testing.T) {
 		t.Errorf("versions (-git +kb):\n%s", diff)
 	}
 }
+
+// An agent cannot reach a private note through any operation that takes a path
+// or lists notes, at any commit, and not its former name either.
+func TestPrivateNotes(t *testing.T) {
+	dir := vaulttest.Repo(t, `
+-- kb.yaml --
+collections: [{name: v, path: .}]
+visibility: {private: ["Journal"]}
+-- journal/secret.md --
+# Confession
+
+zanzibar, see [[open]]
+-- open.md --
+# Open
+
+links to [[secret]]
+-- @commit 2024-01-01 one --
+-- @rename journal/secret.md moved.md --
+-- @commit 2024-01-02 two --
+`)
+	s := vaulttest.ServiceIn(t, dir, t.TempDir(), vault.Agent)
+	for _, at := range []string{"HEAD", "HEAD~1"} {
+		for _, c := range []struct{ op, args string }{
+			{"search", `{"query":"zanzibar","at":"HEAD~1"}`},
+			{"search", `{"query":"zanzibar","mode":"literal","at":"HEAD~1"}`},
+			{"kb_links", `{"at":"HEAD~1"}`},
+			{"kb_context", `{"path":["open.md"],"at":"HEAD~1"}`},
+			{"kb_export", `{"at":"HEAD~1"}`},
+			{"kb_history", `{"path":"journal/secret.md","at":"` + at + `"}`},
+			{"kb_history", `{"path":"moved.md","at":"HEAD"}`},
+			{"kb_digest", `{"at":"HEAD~1"}`},
+			{"kb_query", `{"at":"HEAD~1"}`},
+			{"kb_health", `{"at":"HEAD~1"}`},
+			{"get_document", `{"path":"journal/secret.md","at":"HEAD~1"}`},
+		} {
+			op, _ := vault.FindOp(c.op)
+			r, err := s.Do(t.Context(), op, json.RawMessage(c.args), nil)
+			raw, _ := json.Marshal(r)
+			for _, word := range []string{"Confession", "journal/secret.md\"", "journal/"} {
+				if strings.Contains(string(raw), word) {
+					t.Errorf("%s %s tells of %s: %s", c.op, c.args, word, raw)
+				}
+			}
+			if err != nil && strings.Contains(err.Error(), "Confession") {
+				t.Errorf("%s %s: %v", c.op, c.args, err)
+			}
+		}
+	}
+}
+
+// What only a draft has is not reviewed, by whatever name it is asked for.
+func TestTrust(t *testing.T) {
+	dir := vaulttest.Repo(t, garden)
+	vaulttest.Git(t, dir, "checkout", "-q", "-b", "drafts/x")
+	vaulttest.Write(t, dir, "zork.md", "zork")
+	draft := vaulttest.Commit(t, dir, "2024-01-04", "draft")
+	vaulttest.Git(t, dir, "checkout", "-q", "main")
+	s := vaulttest.Service(t, dir)
+	for at, want := range map[string]string{draft: "draft", "drafts/x": "draft", draft[:9]: "draft"} {
+		r := ask[vault.SearchResult](t, s, "search", fmt.Sprintf(`{"query":"zork","at":%q}`, at))
+		if len(r.Results) != 1 || r.Results[0].Trust != want {
+			t.Errorf("at %s: %+v, want one hit of trust %s", at, r.Results, want)
+		}
+	}
+	for _, at := range []string{"HEAD", "HEAD~1", "main", "worktree"} {
+		r := ask[vault.SearchResult](t, s, "search", fmt.Sprintf(`{"query":"retry","at":%q}`, at))
+		if len(r.Results) == 0 || r.Results[0].Trust != "reviewed" {
+			t.Errorf("at %s: %+v, want reviewed", at, r.Results)
+		}
+	}
+}
+
+// Reading on by next gives every byte of a note, also within one long line.
+func TestReadingOn(t *testing.T) {
+	body := strings.Repeat("äword ", 4000) + "\n\n" + strings.Repeat("line of text\n", 300) + "end"
+	dir := vaulttest.Repo(t, "-- long.md --\n"+body+"\n-- @commit 2024-01-01 one --\n")
+	s := vaulttest.Service(t, dir)
+	var got strings.Builder
+	for next, n := "1-", 0; next != ""; n++ {
+		if n > 500 {
+			t.Fatal("reading on does not end")
+		}
+		d := ask[vault.Document](t, s, "get_document", fmt.Sprintf(`{"path":"long.md","max_tokens":300,"lines":%q}`, next))
+		got.WriteString(d.Content)
+		next = d.Next
+	}
+	if got.String() != body+"\n" {
+		t.Errorf("read %d bytes on, want %d", got.Len(), len(body)+1)
+	}
+}

@@ -51,7 +51,7 @@ func (w *view) graph(ctx context.Context) (*linkGraph, error) {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.links != nil {
+	if w.links != nil && !w.partial.Load() {
 		return w.links, nil
 	}
 	g := &linkGraph{out: make([][]linkTo, len(w.docs)), in: make([][]linkTo, len(w.docs)), broken: make([][]brokenLink, len(w.docs))}

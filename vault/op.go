@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"reflect"
+	"slices"
 	"strings"
 )
 
@@ -91,7 +92,7 @@ func (o *Op) Command() string {
 // Run decodes the arguments, runs o on v, and returns its result: a pointer to
 // the result struct.
 func (o *Op) Run(ctx context.Context, v *Vault, args json.RawMessage) (any, error) {
-	p, err := o.Decode(args)
+	p, err := o.Decode(args, v.audience)
 	if err != nil {
 		return nil, err
 	}
@@ -110,6 +111,15 @@ func (o *Op) ParseResult(raw json.RawMessage) (any, error) {
 // Params describes the parameters of o in the order of their struct.
 func (o *Op) Params() []Param { return paramsOf(o.params) }
 
+// paramsFor are the parameters that an audience may give.
+func (o *Op) paramsFor(a Audience) []Param {
+	params := o.Params()
+	if a == Agent {
+		params = slices.DeleteFunc(params, func(p Param) bool { return p.Hidden })
+	}
+	return params
+}
+
 // Param is one parameter of an operation, read from its struct field.
 type Param struct {
 	Name     string // as in JSON: max_results
@@ -120,7 +130,8 @@ type Param struct {
 	Enum     []string
 	Also     []string // other accepted names
 	Min, Max string   // "" when unbounded
-	Hidden   bool     // a command's flag, not listed to agents
+	Hidden   bool     // a command's flag, not for agents
+	File     bool     // names a file of the caller's
 
 	Type  reflect.Type
 	index []int
@@ -146,6 +157,7 @@ func paramsOf(t reflect.Type) (params []Param) {
 		_, p.Arg = f.Tag.Lookup("arg")
 		_, p.Required = f.Tag.Lookup("required")
 		_, p.Hidden = f.Tag.Lookup("hidden")
+		_, p.File = f.Tag.Lookup("file")
 		params = append(params, p)
 	}
 	return params

@@ -26,10 +26,7 @@ type Schema struct {
 func (o *Op) InputSchema() *Schema {
 	closed := false
 	s := &Schema{Type: "object", Properties: map[string]*Schema{}, AdditionalProperties: &closed}
-	for _, p := range o.Params() {
-		if p.Hidden {
-			continue
-		}
+	for _, p := range o.paramsFor(Agent) {
 		s.Properties[p.Name] = p.schema()
 		if p.Required {
 			s.Required = append(s.Required, p.Name)

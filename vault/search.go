@@ -76,7 +76,8 @@ type Hit struct {
 	Uncommitted  bool     `json:"uncommitted,omitempty"`
 	Status       string   `json:"status,omitempty"`
 	SupersededBy string   `json:"superseded_by,omitempty"`
-	Matches      []Match  `json:"matches,omitempty"` // in the modes literal and regex
+	Matches      []Match  `json:"matches,omitempty"` // in the modes literal and regex, the first few
+	MatchCount   int      `json:"match_count,omitempty"`
 	Explain      *Explain `json:"explain,omitempty"`
 }
 
@@ -288,7 +289,9 @@ func (w *view) hit(h index.Hit) (Hit, error) {
 		}
 		out.Also = append(out.Also, name)
 	}
-	for _, m := range h.Matches {
+	out.MatchCount = h.MatchCount
+	const mostMatches = 5
+	for _, m := range h.Matches[:min(mostMatches, len(h.Matches))] {
 		out.Matches = append(out.Matches, Match{Line: m.Number, Text: marked(m.Text, m.Marks)})
 	}
 	out.Explain = explain(h.Explain)
@@ -306,7 +309,11 @@ func (w *view) trust() string {
 // tokens estimates what a hit costs in an answer.
 func (h *Hit) tokens() int {
 	const names = 30
-	return names + Tokens(h.Excerpt) + Tokens(h.Title) + Tokens(h.Path) + Tokens(h.URI) + Tokens(h.Heading) + 3*len(h.Tags)
+	matches := 0
+	for _, m := range h.Matches {
+		matches += 5 + Tokens(m.Text)
+	}
+	return names + matches + Tokens(h.Excerpt) + Tokens(h.Title) + Tokens(h.Path) + Tokens(h.URI) + Tokens(h.Heading) + 3*len(h.Tags)
 }
 
 // Text writes the hits as a list.

@@ -11,6 +11,7 @@ import (
 	"sync"
 
 	"kb/cas"
+	"kb/gitstore"
 	"kb/internal/owner"
 )
 
@@ -70,7 +71,7 @@ type request struct {
 // Do runs an operation and returns its result, a pointer to its result struct.
 // Every error is an [*Error]. A reading operation survives the end of the owner.
 func (s *Service) Do(ctx context.Context, o *Op, args json.RawMessage, report Progress) (any, error) {
-	if _, err := o.Decode(args); err != nil {
+	if _, err := o.Decode(args, s.audience); err != nil {
 		return nil, err // before anything is opened
 	}
 	params, err := json.Marshal(request{s.cfg, s.audience, args})
@@ -121,11 +122,23 @@ func (s *Service) doLocally(ctx context.Context, o *Op, args json.RawMessage, re
 	if err != nil {
 		return nil, AsError(err)
 	}
-	r, err := o.Run(ctx, v.WithProgress(report), args)
+	r, err := o.runSteady(ctx, v.WithProgress(report), args)
 	if err != nil {
 		return nil, AsError(err)
 	}
 	return r, nil
+}
+
+// runSteady runs o, again when a note of the work tree changed between being
+// listed and being read: the next listing sees it as it is.
+func (o *Op) runSteady(ctx context.Context, v *Vault, args json.RawMessage) (r any, err error) {
+	const tries = 5
+	for range tries {
+		if r, err = o.Run(ctx, v, args); !errors.Is(err, gitstore.ErrChanged) {
+			break
+		}
+	}
+	return r, err
 }
 
 // Close ends this process's part; another process may then own the store.
@@ -173,7 +186,7 @@ func (h *host) run(ctx context.Context, method string, params json.RawMessage, p
 	if err != nil {
 		return nil, err
 	}
-	r, err := o.Run(ctx, v.WithProgress(func(done, total int, what string) { progress(int64(done), int64(total), what) }), q.Args)
+	r, err := o.runSteady(ctx, v.WithProgress(func(done, total int, what string) { progress(int64(done), int64(total), what) }), q.Args)
 	if err != nil {
 		return nil, err
 	}
@@ -199,7 +212,7 @@ func (h *host) vault(c *Config, a Audience) (*Vault, error) {
 	key := string(a) + c.hash()
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if v := h.vaults[key]; v != nil {
+	if v := h.vaults[key]; v != nil && !v.moved() {
 		return v, nil
 	}
 	v, err := Open(c, h.store, a)

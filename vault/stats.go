@@ -21,6 +21,7 @@ type Stats struct {
 	Words        int            `json:"words"`
 	Bytes        int64          `json:"bytes"` // of the notes
 	ByStatus     map[string]int `json:"by_status"`
+	Entities     int            `json:"entities"` // different things that notes name
 	Problems     int            `json:"problems"` // notes that could not be read whole
 	DiskBytes    int64          `json:"disk_bytes"`
 	Capabilities Capabilities   `json:"capabilities"`
@@ -82,6 +83,7 @@ func (v *Vault) Stats(ctx context.Context, p StatsParams) (*Stats, error) {
 			s.ByStatus[strings.ToLower(c.status)]++
 		}
 	}
+	s.Entities = len(w.countEntities(cols, "", ""))
 	s.Problems = len(w.problems)
 	s.DiskBytes, err = v.store.diskBytes()
 	return s, err
@@ -93,6 +95,7 @@ func (s *Stats) Text(t *Text) {
 		{"notes", thousands(s.Documents)},
 		{"chunks", thousands(s.Chunks)},
 		{"words", thousands(s.Words)},
+		{"entities", thousands(s.Entities)},
 		{"text", megabytes(s.Bytes)},
 		{"derived data", megabytes(s.DiskBytes)},
 		{"vectors", s.Capabilities.Model},

@@ -25,6 +25,7 @@ type Store struct {
 	log   func(format string, args ...any)
 
 	syncing chan struct{} // holds the turn to index
+	walking chan struct{} // holds the turn to walk history
 
 	mu      sync.Mutex
 	indexes map[string]*index.Index // by language
@@ -61,6 +62,7 @@ func ReadOnlyStore(dir string, log func(format string, args ...any)) *Store {
 		dir:     dir,
 		log:     log,
 		syncing: make(chan struct{}, 1),
+		walking: make(chan struct{}, 1),
 		indexes: map[string]*index.Index{},
 		stats:   map[string]*statCache{},
 		notes:   map[note.ID]*note.Note{},
@@ -148,7 +150,12 @@ func (w *view) syncInto(ctx context.Context, x *index.Index) (added int, err err
 	case <-ctx.Done():
 		return 0, ctxErr(ctx)
 	}
-	added, err = x.Sync(ctx, ids, w.load, func(done, total int) { w.v.report(done, total, "indexing") })
+	var mu sync.Mutex // the index reports from several goroutines
+	added, err = x.Sync(ctx, ids, w.load, func(done, total int) {
+		mu.Lock()
+		defer mu.Unlock()
+		w.v.report(done, total, "indexing")
+	})
 	if err == nil && added > 0 {
 		err = x.Merge(ctx, ids)
 	}
@@ -174,7 +181,7 @@ func (w *view) textView(ctx context.Context) (*index.View, error) {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.text != nil {
+	if w.text != nil && !w.partial.Load() {
 		return w.text, nil
 	}
 	members := make([]index.Member, len(w.docs))
@@ -240,7 +247,9 @@ func (s *Store) cards(ctx context.Context, language string, ids []note.ID, fetch
 		clear(s.brief)
 	}
 	for _, id := range missing {
-		s.brief[id] = out[id]
+		if c := out[id]; c != nil && !c.unreadable() {
+			s.brief[id] = c
+		}
 	}
 	return out, nil
 }
@@ -252,14 +261,23 @@ const farWalk = 200
 // dates returns the history facts of a commit: from memory, from the store, or
 // walked from the nearest commit that is known.
 func (s *Store) dates(ctx context.Context, r *repo, id gitstore.CommitID) (*gitstore.Dates, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if d := s.history[id]; d != nil {
+	select {
+	case s.walking <- struct{}{}:
+		defer func() { <-s.walking }()
+	case <-ctx.Done():
+		return nil, ctxErr(ctx)
+	}
+	known := func(c gitstore.CommitID) *gitstore.Dates {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		return s.history[c]
+	}
+	if d := known(id); d != nil {
 		return d, nil
 	}
 	walked := 0
 	d, err := r.Dates(ctx, id, func(c gitstore.CommitID) (*gitstore.Dates, bool) {
-		d := s.history[c]
+		d := known(c)
 		if d == nil {
 			d = s.storedDates(c)
 		}
@@ -271,10 +289,12 @@ func (s *Store) dates(ctx context.Context, r *repo, id gitstore.CommitID) (*gits
 	if err != nil {
 		return nil, err
 	}
+	s.mu.Lock()
 	if len(s.history) >= cachedHistory {
 		clear(s.history)
 	}
 	s.history[id] = d
+	s.mu.Unlock()
 	if walked < farWalk {
 		return d, nil
 	}

@@ -18,6 +18,9 @@ type Text struct {
 	Color bool
 	Width int // columns; 0 is unlimited: not a terminal
 
+	// Exact leaves the text of notes as it is: for a file or another program.
+	Exact bool
+
 	// FileURL returns the file:// URL of a note, for hyperlinks; nil for none.
 	FileURL func(collection, path string) string
 }

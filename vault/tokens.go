@@ -50,7 +50,7 @@ func cutTokens(s string, budget int) int {
 	}
 	head := s[:end]
 	for _, border := range []string{"\n#", "\n\n", "\n", " "} {
-		if i := strings.LastIndex(head, border); i > end/2 {
+		if i := strings.LastIndex(head, border); i > end/2 || i > 0 && border == "\n" {
 			return i + len(strings.TrimRight(border, "# "))
 		}
 	}

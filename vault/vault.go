@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -42,16 +43,19 @@ type shared struct {
 	cols  []*collection // in configured order
 	store *Store
 
+	hidden []string // patterns of notes that agents do not see
+
 	mu    sync.Mutex
-	views []*view // most recently used last
+	views []*contents // most recently used last
 	now   func() time.Time
 }
 
 // repo is one git repository and the collections in it.
 type repo struct {
 	*gitstore.Repo
-	cols []*collection
-	stat *statCache
+	cols   []*collection
+	stat   *statCache
+	opened []os.FileInfo // of its directories, to see when others stand in their place
 }
 
 // collection is one configured collection, bound to its repository.
@@ -65,7 +69,7 @@ type collection struct {
 // Open opens the repositories of c. What is derived from them is kept in store,
 // which may serve several vaults.
 func Open(c *Config, store *Store, a Audience) (*Vault, error) {
-	s := &shared{cfg: c, store: store, now: time.Now}
+	s := &shared{cfg: c, store: store, now: time.Now, hidden: hiddenPatterns(c.Visibility.Private)}
 	for _, cc := range c.Collections {
 		if err := s.addCollection(cc); err != nil {
 			return nil, errors.Join(err, s.close())
@@ -103,8 +107,33 @@ func (s *shared) repoOf(g *gitstore.Repo) *repo {
 		}
 	}
 	r := &repo{Repo: g, stat: s.store.statCache(g.WorkTree())}
+	for _, dir := range r.places() {
+		info, _ := os.Stat(dir) // nil when it is gone already
+		r.opened = append(r.opened, info)
+	}
 	s.repos = append(s.repos, r)
 	return r
+}
+
+// places are the directories that r was opened from.
+func (r *repo) places() []string {
+	if r.WorkTree() == "" {
+		return []string{r.GitDir()}
+	}
+	return []string{r.GitDir(), r.WorkTree()}
+}
+
+// moved reports whether a repository is gone, or another stands in its place.
+func (s *shared) moved() bool {
+	for _, r := range s.repos {
+		for i, dir := range r.places() {
+			info, err := os.Stat(dir)
+			if err != nil || r.opened[i] == nil || !os.SameFile(info, r.opened[i]) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // Close closes the repositories. The store stays open.
@@ -244,7 +273,18 @@ func matchAny(patterns []string, path string) bool {
 
 // private reports whether agents do not see the note at path.
 func (s *shared) private(path string) bool {
-	return s.cfg.Visibility.Default == "private" || matchAny(s.cfg.Visibility.Private, path)
+	return s.cfg.Visibility.Default == "private" || matchAny(s.hidden, strings.ToLower(path))
+}
+
+// hiddenPatterns are the private patterns in one form: in lower case, without a
+// leading slash, and with a directory meaning all that is in it.
+func hiddenPatterns(private []string) (out []string) {
+	for _, p := range private {
+		p = strings.ToLower(strings.TrimPrefix(strings.TrimPrefix(p, "./"), "/"))
+		dir := strings.TrimSuffix(p, "/")
+		out = append(out, dir, dir+"/**")
+	}
+	return out
 }
 
 // ctxErr is ctx's error as ours.

@@ -68,7 +68,7 @@ func (v *Vault) Verify(ctx context.Context, p VerifyParams) (*Verified, error) {
 		return nil, err
 	}
 	r := &Verified{Citations: []Cited{}, Quotes: []Quoted{}, Seen: w.seen()}
-	x := verifier{v: v, w: w, passages: map[string]cited{}}
+	x := verifier{v: v, w: w, at: p.At, passages: map[string]cited{}}
 	paragraphs := splitParagraphs(p.Content)
 	for i, para := range paragraphs {
 		for _, c := range para.citations {
@@ -193,6 +193,7 @@ func (q span) cites(citations []span) string {
 type verifier struct {
 	v        *Vault
 	w        *view
+	at       string // what citations without a commit mean
 	passages map[string]cited
 }
 
@@ -215,7 +216,7 @@ func (x *verifier) passage(ctx context.Context, uri string) cited {
 }
 
 func (x *verifier) look(ctx context.Context, uri string) cited {
-	f, err := x.v.find(ctx, uri, "")
+	f, err := x.v.find(ctx, uri, x.at)
 	if err != nil {
 		return cited{reason: err.Error()}
 	}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"path"
 	"slices"
@@ -26,26 +27,32 @@ type doc struct {
 	uncommitted bool // the work tree's text differs from the base commit's
 }
 
-// view is what one call reads: the docs of a commit in each repository, or of
-// the work trees, as one audience sees them. It is immutable; what is derived
-// from it is computed at most once.
+// view is what one call reads, for its caller.
 type view struct {
-	v        *Vault
+	v *Vault
+	*contents
+}
+
+// contents are the docs of a commit in each repository, or of the work trees, as
+// one audience sees them. They are immutable and shared by calls; what is
+// derived from them is computed at most once.
+type contents struct {
+	key      string // what they were made of
 	bases    []base
 	worktree bool
 	tree     string
-	draft    bool  // the commit stands only on a draft branch
+	draft    bool  // of a commit that only drafts reach
 	deleted  int   // notes of the base commit that the work tree lacks
 	docs     []doc // by (collection, path)
 	problems []gitstore.Problem
 	others   map[*collection][]string // files that are no notes: what links may lead to as well
 
-	key      string           // what the view was made of
 	byPath   map[string]int   // path → its first doc
 	samePath map[string][]int // path → docs, where several collections have it
 	where    map[note.ID]int  // blob → first doc, to read it
 
-	synced atomic.Bool // all that is derived of the docs is there
+	synced  atomic.Bool // all that is derived of the docs is there
+	partial atomic.Bool // a note could not be read: what was derived is not to be kept
 
 	mu    sync.Mutex
 	text  *index.View
@@ -64,14 +71,17 @@ func (v *Vault) read(ctx context.Context, at string) (*view, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &view{v: v, bases: bases, draft: isDraft(v.revision(at)), others: map[*collection][]string{}}
+	w := &view{v, &contents{bases: bases, others: map[*collection][]string{}}}
 	trees, err := w.scan(ctx)
 	if err != nil {
 		return nil, err
 	}
+	if w.draft, err = w.onlyDrafted(); err != nil {
+		return nil, err
+	}
 	w.key = fmt.Sprintf("%s %v %s%s", v.audience, w.draft, baseKey(bases), trees.key())
 	if old := v.cachedView(w.key); old != nil {
-		return old, nil
+		return &view{v, old}, nil
 	}
 	for _, b := range bases {
 		if err := w.list(ctx, b, trees); err != nil {
@@ -79,7 +89,7 @@ func (v *Vault) read(ctx context.Context, at string) (*view, error) {
 		}
 	}
 	w.finish()
-	return v.cacheView(w), nil
+	return &view{v, v.cacheView(w.contents)}, nil
 }
 
 // worktrees are the files on disk of the collections that are read from there.
@@ -114,11 +124,6 @@ func (w *view) scan(ctx context.Context) (worktrees, error) {
 	return trees, nil
 }
 
-// isDraft reports whether a revision names a draft branch.
-func isDraft(at string) bool {
-	return strings.HasPrefix(strings.TrimPrefix(at, "refs/heads/"), "drafts/")
-}
-
 // list adds one repository's docs.
 func (w *view) list(ctx context.Context, b base, trees worktrees) error {
 	if b.commit.IsZero() {
@@ -137,7 +142,11 @@ func (w *view) list(ctx context.Context, b base, trees worktrees) error {
 			files = tree.Files
 		}
 		w.addFiles(c, files, committed, tree != nil)
-		w.addOthers(c, committed)
+		if tree != nil {
+			w.others[c] = tree.Others
+		} else {
+			w.addOthers(c, committed)
+		}
 	}
 	return nil
 }
@@ -175,9 +184,12 @@ func (w *view) addOthers(c *collection, files []gitstore.File) {
 	}
 }
 
-func (w *view) visible(c *collection, path string) bool {
-	return c.holds(path) && (w.v.audience == Person || !w.v.private(path))
+// visible reports whether v's audience sees the note at a path.
+func (v *Vault) visible(c *collection, path string) bool {
+	return c.holds(path) && (v.audience == Person || !v.private(path))
 }
+
+func (w *view) visible(c *collection, path string) bool { return w.v.visible(c, path) }
 
 // finish sorts the docs and builds the maps.
 func (w *view) finish() {
@@ -224,14 +236,14 @@ func (w *view) at(path string) []int {
 	return nil
 }
 
-func (v *Vault) cachedView(key string) *view {
+func (v *Vault) cachedView(key string) *contents {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	return v.lookup(key)
 }
 
-func (v *Vault) lookup(key string) *view {
-	i := slices.IndexFunc(v.views, func(w *view) bool { return w.key == key })
+func (v *Vault) lookup(key string) *contents {
+	i := slices.IndexFunc(v.views, func(w *contents) bool { return w.key == key })
 	if i < 0 {
 		return nil
 	}
@@ -241,7 +253,7 @@ func (v *Vault) lookup(key string) *view {
 }
 
 // cacheView keeps w, or returns the equal view that is kept already.
-func (v *Vault) cacheView(w *view) *view {
+func (v *Vault) cacheView(w *contents) *contents {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if old := v.lookup(w.key); old != nil {
@@ -274,19 +286,31 @@ func (w *view) load(ctx context.Context, ids []note.ID, fn func(note.ID, []byte,
 			if d := w.docs[w.where[id]]; d.col.repo != b.repo {
 				continue
 			} else if d.uncommitted {
-				src, err := b.repo.ReadWorktree(d.col.full(d.path), id)
-				if err := fn(id, src, err); err != nil {
+				src, err := w.bytes(w.where[id])
+				if errors.Is(err, gitstore.ErrChanged) {
+					return err // the view is out of date
+				}
+				if err := w.pass(fn, id, src, err); err != nil {
 					return err
 				}
 			} else {
 				mine = append(mine, id)
 			}
 		}
-		if err := b.repo.Blobs(ctx, mine, fn); err != nil {
+		err := b.repo.Blobs(ctx, mine, func(id note.ID, src []byte, err error) error { return w.pass(fn, id, src, err) })
+		if err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// pass hands a blob on, and remembers when one could not be read.
+func (w *view) pass(fn func(note.ID, []byte, error) error, id note.ID, src []byte, err error) error {
+	if err != nil {
+		w.partial.Store(true)
+	}
+	return fn(id, src, err)
 }
 
 // bytes reads one doc.

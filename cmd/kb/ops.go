@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"reflect"
 	"regexp"
 	"strings"
@@ -89,6 +90,13 @@ func (c *opCommand) arguments() (json.RawMessage, error) {
 				return nil, &vault.Error{Code: vault.Usage, Message: fmt.Sprintf("%s is given twice", flagName(p))}
 			}
 			args[p.Name] = f.Interface()
+			if p.File {
+				abs, err := filepath.Abs(*f.Interface().(*string)) // the owner may run elsewhere
+				if err != nil {
+					return nil, err
+				}
+				args[p.Name] = abs
+			}
 			if words, ok := f.Interface().([]string); ok && p.Type.Kind() == reflect.String {
 				args[p.Name] = strings.Join(words, " ")
 			}

@@ -18,6 +18,7 @@ var ours = map[string][]string{
 	"kb/cas":                {"kb/note"},
 	"kb/index":              {"kb/note", "kb/cas"},
 	"kb/export":             {"kb/note"},
+	"kb/vector":             {},
 	"kb/internal/owner":     {},
 	"kb/vault":              {"kb/note", "kb/gitstore", "kb/cas", "kb/index", "kb/export", "kb/internal/owner"},
 	"kb/mcp":                {"kb/vault"},
