@@ -71,11 +71,22 @@ func gitIn(t testing.TB, dir string, stdin []byte, args ...string) string {
 	return strings.TrimSuffix(string(out), "\n")
 }
 
+// emptyRepo is what git init makes, to be copied.
+var emptyRepo = sync.OnceValue(func() string {
+	dir := filepath.Join(shared, "empty")
+	if out, err := exec.Command("git", "init", "-q", "--template=", dir).CombinedOutput(); err != nil {
+		panic(fmt.Sprintf("git init: %v\n%s", err, out))
+	}
+	return dir
+})
+
 // newRepo makes a repository with one commit of the given files.
 func newRepo(t testing.TB, files map[string]string) string {
 	t.Helper()
 	dir := filepath.Join(tempDir(t), "repo")
-	git(t, ".", "init", "-q", dir)
+	if err := os.CopyFS(dir, os.DirFS(emptyRepo())); err != nil {
+		t.Fatal(err)
+	}
 	if files != nil {
 		commit(t, dir, "first", files)
 	}

@@ -1,6 +1,11 @@
 package gitstore
 
 import (
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
 )
 
 // TestIgnoreAgreesWithGit compares random patterns with git check-ignore.

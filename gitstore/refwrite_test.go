@@ -263,6 +263,7 @@ func TestChild(t *testing.T) {
 		t.Skip("only as a child of another test")
 	}
 	r := mustOpen(t, ".")
+	var err error
 	switch job[0] {
 	case "add": // add REF NAME COUNT
 		var n int
@@ -284,12 +285,9 @@ func TestChild(t *testing.T) {
 				}
 			}
 		}
-		_, head, err := r.Head()
-		if err != nil {
-			t.Fatal(err)
-		}
 		if job[3] == "delete" {
-			err = r.DeleteRef("refs/heads/drafts/old", head)
+			old, _ := r.Resolve("refs/heads/drafts/old")
+			err = r.DeleteRef("refs/heads/drafts/old", old)
 		} else {
 			_, err = addCommit(r, "refs/heads/drafts/new", "note")
 		}
@@ -398,6 +396,10 @@ func TestConcurrentWriters(t *testing.T) {
 // TestKilledWriters kills a writer at every step, then does the same work again.
 func TestKilledWriters(t *testing.T) {
 	t.Parallel()
+	prepared := newRepo(t, map[string]string{"a": "1"})
+	git(t, prepared, "branch", "drafts/old", "HEAD")
+	git(t, prepared, "pack-refs", "--all")
+	git(t, prepared, "branch", "-f", "drafts/old", git(t, prepared, "commit-tree", "-m", "later", "-p", "HEAD", "HEAD^{tree}"))
 	for _, c := range []struct {
 		do   string
 		step string
@@ -410,10 +412,11 @@ func TestKilledWriters(t *testing.T) {
 	} {
 		t.Run(fmt.Sprintf("%s/%s/%d", c.do, c.step, c.nth), func(t *testing.T) {
 			t.Parallel()
-			d := newRepo(t, map[string]string{"a": "1"})
-			git(t, d, "branch", "drafts/old", "HEAD")
-			git(t, d, "pack-refs", "--all")
-			git(t, d, "update-ref", "refs/heads/drafts/old", "HEAD", "HEAD")
+			d := filepath.Join(tempDir(t), "repo")
+			if err := os.CopyFS(d, os.DirFS(prepared)); err != nil {
+				t.Fatal(err)
+			}
+			later := mustCommitID(t, git(t, d, "rev-parse", "drafts/old"))
 			out, err := child(t, d, fmt.Sprintf("die %s %d %s", strings.ReplaceAll(c.step, " ", "_"), c.nth, c.do)).CombinedOutput()
 			if err == nil || len(acknowledged(out)) > 0 {
 				t.Fatalf("the child lives: %v\n%s", err, out)
@@ -421,18 +424,19 @@ func TestKilledWriters(t *testing.T) {
 			fsck(t, d)
 			r := mustOpen(t, d)
 			r.patience = time.Second
-			_, head, _ := r.Head()
-			switch _, err := r.Resolve("refs/heads/drafts/old"); {
+			switch now, err := r.Resolve("refs/heads/drafts/old"); {
+			case err == nil && now != later:
+				t.Errorf("the packed value came to light: %s, was %s", now, later)
 			case c.do == "add":
 				if _, err := addCommit(r, "refs/heads/drafts/new", "again"); err != nil {
 					t.Errorf("again: %v", err)
 				}
 			case err == nil:
-				if err := r.DeleteRef("refs/heads/drafts/old", head); err != nil {
+				if err := r.DeleteRef("refs/heads/drafts/old", later); err != nil {
 					t.Errorf("again: %v", err)
 				}
 			default:
-				if err := r.UpdateRef("refs/heads/drafts/old", head, CommitID{}, somebody, "m"); err != nil {
+				if err := r.UpdateRef("refs/heads/drafts/old", later, CommitID{}, somebody, "m"); err != nil {
 					t.Errorf("again: %v", err)
 				}
 			}

@@ -233,8 +233,8 @@ func TestEditTreeIsFlat(t *testing.T) {
 	r := mustOpen(t, d)
 	var edits []Edit
 	blob := mustBlob(t, r, "x")
-	for i := range 2000 {
-		edits = append(edits, Edit{Path: fmt.Sprintf("d%d/e%d/n%d.md", i%20, i%7, i), Blob: blob})
+	for i := range 600 {
+		edits = append(edits, Edit{Path: fmt.Sprintf("d%d/e%d/n%d.md", i%5, i%4, i), Blob: blob})
 	}
 	base := mustEdit(t, r, TreeID{}, edits...)
 	written := 0

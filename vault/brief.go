@@ -14,7 +14,9 @@ type BriefParams struct {
 	Query      string   `json:"query" arg:"" required:"" help:"question, keywords, or a note's title"`
 	MaxResults int      `json:"max_results,omitempty" default:"5" min:"1" max:"50" help:"notes to quote"`
 	MaxTokens  int      `json:"max_tokens,omitempty" default:"2000" min:"100" help:"budget of the text"`
+	MinScore   float64  `json:"min_score,omitempty" min:"0" help:"only notes that score at least this"`
 	Exclude    []string `json:"exclude,omitempty" help:"citations already seen"`
+	Entity     []string `json:"entity,omitempty" help:"only notes that name all of these"`
 	Selection
 	atParam
 }
@@ -62,7 +64,7 @@ func (v *Vault) Brief(ctx context.Context, p BriefParams) (*Briefing, error) {
 	if err != nil {
 		return nil, err
 	}
-	keep, err := w.keepForSearch(ctx, SearchParams{Selection: p.Selection, Exclude: p.Exclude})
+	keep, err := w.keepForSearch(ctx, SearchParams{Selection: p.Selection, Exclude: p.Exclude, Entity: p.Entity})
 	if err != nil {
 		return nil, err
 	}
@@ -81,7 +83,7 @@ func (v *Vault) Brief(ctx context.Context, p BriefParams) (*Briefing, error) {
 }
 
 func (w *view) searchFor(ctx context.Context, p BriefParams, keep test) (*index.Result, error) {
-	q := index.Query{Text: p.Query, Mode: index.ModeText, Max: p.MaxResults, Keep: keep}
+	q := index.Query{Text: p.Query, Mode: index.ModeText, Max: p.MaxResults, MinScore: p.MinScore, Keep: keep}
 	text, err := w.textView(ctx)
 	if err != nil {
 		return nil, err

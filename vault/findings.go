@@ -62,6 +62,14 @@ func (f *Findings) ExitCode() Code {
 	return Failed
 }
 
+// Undiagnosed is the diagnosis where the vault cannot even be opened.
+func Undiagnosed(err error) *Findings {
+	e := AsError(err)
+	f := &Findings{Findings: []Finding{}}
+	f.bad(string(e.Code), e.Hint, "%s", e.Message)
+	return f
+}
+
 // DoctorParams asks for a diagnosis.
 type DoctorParams struct{}
 

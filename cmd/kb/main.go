@@ -155,7 +155,7 @@ func (c *cli) locate() vault.Locate {
 
 // log takes what goes on inside; most of it is for --verbose only.
 func (c *cli) log(format string, args ...any) {
-	if c.flags.Verbose {
+	if level := os.Getenv("KB_LOG_LEVEL"); c.flags.Verbose || level == "debug" || level == "info" {
 		fmt.Fprintf(c.err, "kb: "+format+"\n", args...)
 	}
 }
@@ -168,6 +168,11 @@ func (c *cli) runOp(cmd *opCommand) (err error) {
 		return err
 	}
 	s, err := c.service(vault.Person)
+	if err != nil && cmd.op.Name == "kb_doctor" {
+		found := vault.Undiagnosed(err)
+		c.status = found.ExitCode().ExitStatus()
+		return c.print(nil, found)
+	}
 	if err != nil {
 		return err
 	}
