@@ -104,6 +104,21 @@ func (w *view) allCards(ctx context.Context) ([]*card, error) {
 	return cards, nil
 }
 
+// readCards returns the view that at means, the collections that are asked for,
+// and the card of every doc.
+func (v *Vault) readCards(ctx context.Context, at, collection string) (*view, []*collection, []*card, error) {
+	w, err := v.read(ctx, at)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	cols, err := v.collections(collection)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	cards, err := w.allCards(ctx)
+	return w, cols, cards, err
+}
+
 // titleOf is a doc's title: the note's own, else its file's name.
 func (w *view) titleOf(i int, c *card) string {
 	if c.title != "" {

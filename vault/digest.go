@@ -71,15 +71,11 @@ var digestOp = define(Op{
 
 // Digest surveys the view. Recency is counted back from the view's own commit.
 func (v *Vault) Digest(ctx context.Context, p DigestParams) (*Digest, error) {
-	w, err := v.read(ctx, p.At)
+	w, cols, cards, err := v.readCards(ctx, p.At, p.Collection)
 	if err != nil {
 		return nil, err
 	}
-	cols, err := v.collections(p.Collection)
-	if err != nil {
-		return nil, err
-	}
-	s, err := w.surveyor(ctx, p)
+	s, err := w.surveyor(ctx, p, cards)
 	if err != nil {
 		return nil, err
 	}
@@ -98,16 +94,13 @@ func (v *Vault) Digest(ctx context.Context, p DigestParams) (*Digest, error) {
 type surveyor struct {
 	*view
 	keep  test
+	graph *linkGraph
 	date  func(int, *card) dated
 	since string
 	rest  map[string]int // in how many notes of the view a topic occurs
 }
 
-func (w *view) surveyor(ctx context.Context, p DigestParams) (*surveyor, error) {
-	cards, err := w.allCards(ctx)
-	if err != nil {
-		return nil, err
-	}
+func (w *view) surveyor(ctx context.Context, p DigestParams, cards []*card) (*surveyor, error) {
 	keep, err := Filter{Selection: Selection{Collection: p.Collection, Scope: p.Scope}}.keep(ctx, w)
 	if err != nil {
 		return nil, err
@@ -116,7 +109,11 @@ func (w *view) surveyor(ctx context.Context, p DigestParams) (*surveyor, error) 
 	if err != nil {
 		return nil, err
 	}
-	s := &surveyor{view: w, keep: keep, date: date, rest: map[string]int{}}
+	g, err := w.graph(ctx)
+	if err != nil {
+		return nil, err
+	}
+	s := &surveyor{view: w, keep: keep, graph: g, date: date, rest: map[string]int{}}
 	s.since = w.clock().AddDate(0, 0, -p.Days).Format(time.DateOnly)
 	for i, c := range cards {
 		for _, t := range w.topicsOf(i, c) {
@@ -219,21 +216,19 @@ var commonWord = func() map[string]bool {
 // many notes link to them.
 func (s *surveyor) wanted(c *collection) []WantedNote {
 	const most = 10
-	resolver := s.resolvers()[c]
 	counts := map[string]int{}
 	for i, d := range s.docs {
 		if d.col != c {
 			continue
 		}
 		seen := map[string]bool{}
-		for _, l := range s.cards[i].links {
-			if l.Kind != note.WikiLink || l.Embed || l.Target == "" || seen[l.Target] || strings.Contains(l.Target, ".") {
+		for _, b := range s.graph.broken[i] {
+			l := b.link
+			if b.why != noNote || l.Kind != note.WikiLink || l.Embed || seen[l.Target] || strings.Contains(l.Target, ".") {
 				continue
 			}
 			seen[l.Target] = true
-			if t := resolver.Resolve(d.path, l); t.Path == "" && !t.External {
-				counts[l.Target]++
-			}
+			counts[l.Target]++
 		}
 	}
 	out := []WantedNote{}

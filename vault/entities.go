@@ -45,15 +45,8 @@ var entitiesOp = define(Op{
 
 // Entities lists what the notes of the view name.
 func (v *Vault) Entities(ctx context.Context, p EntitiesParams) (*EntitiesResult, error) {
-	w, err := v.read(ctx, p.At)
+	w, cols, _, err := v.readCards(ctx, p.At, p.Collection)
 	if err != nil {
-		return nil, err
-	}
-	cols, err := v.collections(p.Collection)
-	if err != nil {
-		return nil, err
-	}
-	if _, err := w.allCards(ctx); err != nil {
 		return nil, err
 	}
 	all := w.countEntities(cols, strings.ToLower(p.Kind), strings.ToLower(strings.TrimLeft(p.Name, "#@")))

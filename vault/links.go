@@ -32,11 +32,10 @@ type brokenLink struct {
 type breakage string
 
 const (
-	noNote      breakage = "no such note"
-	onlyAlias   breakage = "only an alias: Obsidian does not follow it"
-	noHeading   breakage = "no such heading in the note"
-	noBlock     breakage = "no such block in the note"
-	severalFits breakage = "several notes fit"
+	noNote    breakage = "no such note"
+	onlyAlias breakage = "only an alias: Obsidian does not follow it"
+	noHeading breakage = "no such heading in the note"
+	noBlock   breakage = "no such block in the note"
 )
 
 // graph resolves every link of the view, once.
@@ -180,6 +179,8 @@ type LinksResult struct {
 	Broken          []BrokenLink `json:"broken"`
 	Nodes           []Node       `json:"nodes"`
 	Edges           []Edge       `json:"edges"`
+	NodeCount       int          `json:"node_count"` // before the budget cut any
+	EdgeCount       int          `json:"edge_count"`
 	Orphans         int          `json:"orphans"`
 	UnresolvedLinks int          `json:"unresolved_links"`
 	Truncated       bool         `json:"truncated,omitempty"`
@@ -286,11 +287,7 @@ func linkName(l *note.Link) string {
 }
 
 func (v *Vault) wholeGraph(ctx context.Context, p LinksParams) (*LinksResult, error) {
-	w, err := v.read(ctx, p.At)
-	if err != nil {
-		return nil, err
-	}
-	cols, err := v.collections(p.Collection)
+	w, cols, _, err := v.readCards(ctx, p.At, p.Collection)
 	if err != nil {
 		return nil, err
 	}
@@ -314,6 +311,7 @@ func (v *Vault) wholeGraph(ctx context.Context, p LinksParams) (*LinksResult, er
 		r.UnresolvedLinks += len(g.broken[i])
 	}
 	r.addMissing()
+	r.NodeCount, r.EdgeCount = len(r.Nodes), len(r.Edges)
 	r.fit(p.MaxTokens)
 	return r, nil
 }
@@ -398,11 +396,8 @@ func (r *LinksResult) fit(budget int) {
 // Text writes the links as lists.
 func (r *LinksResult) Text(t *Text) {
 	if r.Path == "" {
-		exist := 0
-		for _, n := range r.Nodes {
-			exist += btoi(n.Exists)
-		}
-		t.Printf("%s, %s, %s\n", t.Strong(plural(exist, "note")), plural(len(r.Edges), "edge"), plural(r.Orphans, "orphan"))
+		t.Printf("%s, %s, %s, %s\n", t.Strong(plural(r.NodeCount, "node")), plural(r.EdgeCount, "edge"),
+			plural(r.Orphans, "orphan"), plural(r.UnresolvedLinks, "broken link"))
 		t.Printf("%s\n", t.Dim(r.Seen.text()))
 		return
 	}

@@ -51,15 +51,7 @@ var listSectionsOp = define(Op{
 // ListSections counts notes by collection and section. A configured section
 // without notes is listed with 0; a directory nobody declared is listed too.
 func (v *Vault) ListSections(ctx context.Context, p ListSectionsParams) (*Sections, error) {
-	w, err := v.read(ctx, p.At)
-	if err != nil {
-		return nil, err
-	}
-	cols, err := v.collections(p.Collection)
-	if err != nil {
-		return nil, err
-	}
-	cards, err := w.allCards(ctx)
+	w, cols, cards, err := v.readCards(ctx, p.At, p.Collection)
 	if err != nil {
 		return nil, err
 	}

@@ -55,15 +55,7 @@ var statsOp = define(Op{
 
 // Stats counts the notes of the view and describes the derived data.
 func (v *Vault) Stats(ctx context.Context, p StatsParams) (*Stats, error) {
-	w, err := v.read(ctx, p.At)
-	if err != nil {
-		return nil, err
-	}
-	cols, err := v.collections(p.Collection)
-	if err != nil {
-		return nil, err
-	}
-	cards, err := w.allCards(ctx)
+	w, cols, cards, err := v.readCards(ctx, p.At, p.Collection)
 	if err != nil {
 		return nil, err
 	}
