@@ -101,7 +101,7 @@ func (w *ancestry) common(a, b CommitID) ([]CommitID, error) {
 				p.flags[c.id] |= listed
 				found = append(found, c.id)
 			}
-			down |= 0
+			down |= stale
 		}
 		for _, parent := range w.parents(c) {
 			if err := p.give(parent, down); err != nil {
