@@ -159,11 +159,11 @@ func TestRecipes(t *testing.T) {
 	if _, err := s.Recipe(""); err == nil {
 		t.Error("a recipe without a name")
 	}
-	s.Put(Fact{Key: Dates.Key(b, make([]byte, 20))}, Fact{Key: Complete.Key(b, make([]byte, 20))}, Fact{Key: WorkTree.Key(b, []byte("x"))})
+	s.Put(Fact{Key: Dates.Key(b, make([]byte, 20))}, Fact{Key: WorkTree.Key(b, []byte("x"))})
 	s.Close()
 	s = openTest(t, dir, newClock())
 	got, err := s.Recipes()
-	want := []RecipeInfo{{a, "note/1", map[Kind]int{}}, {b, "note/2", map[Kind]int{Dates: 1, Complete: 1, WorkTree: 1}}}
+	want := []RecipeInfo{{a, "note/1", map[Kind]int{}}, {b, "note/2", map[Kind]int{Dates: 1, WorkTree: 1}}}
 	if diff := cmp.Diff(want, got); diff != "" || err != nil {
 		t.Errorf("Recipes, error %v (-want +got):\n%s", err, diff)
 	}

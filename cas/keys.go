@@ -21,7 +21,6 @@ const (
 	Notes    Kind = 'n'
 	Dates    Kind = 'h'
 	WorkTree Kind = 'w'
-	Complete Kind = 'c'
 )
 
 // facts declares the kinds of facts. A new kind is a constant above and a line here.
@@ -29,7 +28,6 @@ var facts = []layout{
 	{Notes, 20, KeyDoc{"n recipe:2 blob:20", "note.Note as deterministic CBOR", "what the blob's bytes say"}},
 	{Dates, 20, KeyDoc{"h recipe:2 commit:20", "opaque", "dates and authors by path, as of the commit"}},
 	{WorkTree, 0, KeyDoc{"w recipe:2 worktree…", "opaque", "stat cache of a work tree"}},
-	{Complete, 20, KeyDoc{"c recipe:2 commit:20", "opaque", "every blob of the commit has its facts"}},
 }
 
 // What is in the store besides facts.

@@ -3,6 +3,7 @@ package vault
 import (
 	"cmp"
 	"context"
+	"path"
 	"slices"
 	"strings"
 
@@ -84,6 +85,9 @@ func (w *view) follow(g *linkGraph, r *note.Resolver, titles map[string][]int, i
 	t := r.Resolve(d.path, *l)
 	if t.External {
 		return
+	}
+	if t.Path == "" && l.Kind == note.MarkdownLink && strings.HasPrefix(path.Join(path.Dir(d.path), l.Target), "../") {
+		return // to a file of the repository outside the collection
 	}
 	if t.Path == "" && l.Target != "" {
 		b := brokenLink{link: l, why: noNote}
