@@ -23,7 +23,8 @@ func TestMain(m *testing.M) {
 }
 
 func writeForever(dir string) {
-	s, err := Open(dir, nil)
+	// What the store says goes to the test's own output: it tells why a round lost something.
+	s, err := Open(dir, func(format string, args ...any) { fmt.Fprintf(os.Stderr, "writer: "+format+"\n", args...) })
 	if err != nil {
 		fmt.Println("open:", err)
 		os.Exit(1)
