@@ -48,12 +48,33 @@ func openBadger(o badger.Options) (db *badger.DB, err error) {
 	if err := checkTables(o); err != nil {
 		return nil, fmt.Errorf("%w: %w", errDamaged, err)
 	}
+	if err := dropEmptyLogs(o.Dir); err != nil {
+		return nil, err
+	}
 	defer recoverInto(&err)
 	db, err = badger.Open(o)
 	if err != nil {
 		return nil, classify(err)
 	}
 	return db, nil
+}
+
+// dropEmptyLogs removes write-ahead logs without a byte: a process was killed
+// between making one and giving it its size. They hold nothing, but Badger takes
+// one for damage ("Create a new file").
+func dropEmptyLogs(dir string) error {
+	logs, err := filepath.Glob(filepath.Join(globEscape(dir), "*.mem"))
+	if err != nil {
+		return err
+	}
+	for _, name := range logs {
+		if info, err := os.Stat(name); err == nil && info.Size() == 0 {
+			if err := os.Remove(name); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 func closeBadger(db *badger.DB) (err error) {

@@ -300,6 +300,23 @@ func TestKilled(t *testing.T) {
 	}
 }
 
+// A log that a kill left without a byte is no damage.
+func TestEmptyLog(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "facts")
+	s := openTest(t, dir, newClock())
+	testRecipe(t, s, "r/1")
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "00099.mem"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s = openTest(t, dir, newClock())
+	if r, err := s.Recipes(); err != nil || len(r) != 1 || len(s.Events()) != 0 {
+		t.Errorf("recipes %v, %v, events %v; want the store as it was", r, err, s.Events())
+	}
+}
+
 func TestSchema(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "facts")
 	set := func(version []byte) {
