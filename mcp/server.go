@@ -65,6 +65,8 @@ func New(svc *vault.Service, o Options) (*Server, error) {
 		}
 	}
 	s.addResources()
+	s.addConventions()
+	s.addPrompts(o.ReadOnly)
 	return s, nil
 }
 
