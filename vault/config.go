@@ -138,7 +138,10 @@ func (l Locate) find() (string, error) {
 		if f == "" {
 			continue
 		}
-		f = expand(f)
+		f, err := expand(f)
+		if err != nil {
+			return "", err
+		}
 		if _, err := os.Stat(f); err != nil {
 			return "", errorf(NotFound, "read configuration %s: %w", f, errors.Unwrap(err)).
 				hint("kb init writes one")
@@ -261,6 +264,9 @@ func (c *Config) resolve() error {
 	setDefault(&c.Search.VectorWeight, "auto")
 	setDefault(&c.Vector.ANN, "exact")
 	setDefault(&c.Visibility.Default, "public")
+	if c.Review.Required == nil { // an empty list asks for nothing
+		c.Review.Required = []string{"title", "tags", "created"}
+	}
 	if c.CacheDir == "" {
 		dir, err := userCacheDir()
 		if err != nil {
@@ -291,9 +297,12 @@ func (c *Config) checkCollections(base string) error {
 			return c.errorAt(col.line, "collection %s has no path", col.Name).hint("path: . for the directory of %s", ConfigName)
 		}
 		seen[col.Name] = true
-		dir, err := absolute(base, col.Path)
-		if err != nil {
-			return err
+		dir := col.Path
+		if c.File != "" { // else it is a directory that exists, whatever its name holds
+			var err error
+			if dir, err = absolute(base, col.Path); err != nil {
+				return err
+			}
 		}
 		if info, err := os.Stat(dir); err != nil || !info.IsDir() {
 			return c.errorAt(col.line, "collection %s: no directory %s", col.Name, dir)
@@ -329,18 +338,35 @@ func setDefault[T comparable](p *T, v T) {
 	}
 }
 
-// expand replaces a leading ~ and $VAR.
-func expand(p string) string {
+// expand replaces a leading ~ and $VAR. A variable that is not set is an error:
+// $HOEM/notes must not become /notes.
+func expand(p string) (string, error) {
 	if p == "~" || strings.HasPrefix(p, "~/") {
 		if home, err := os.UserHomeDir(); err == nil {
 			p = home + p[1:]
 		}
 	}
-	return os.ExpandEnv(p)
+	unset := ""
+	out := os.Expand(p, func(name string) string {
+		value, ok := os.LookupEnv(name)
+		if !ok {
+			unset = name
+		}
+		return value
+	})
+	if unset != "" {
+		return "", errorf(Usage, "path %s: the environment has no variable %s", p, unset).
+			hint("set it, or write the path out")
+	}
+	return out, nil
 }
 
 func absolute(base, p string) (string, error) {
-	p = filepath.FromSlash(expand(p))
+	p, err := expand(p)
+	if err != nil {
+		return "", err
+	}
+	p = filepath.FromSlash(p)
 	if !filepath.IsAbs(p) {
 		p = filepath.Join(base, p)
 	}
