@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"runtime/debug"
 	"sync"
+	"time"
 
 	"kb/cas"
 	"kb/gitstore"
@@ -18,6 +19,8 @@ import (
 // Service runs operations on a vault: in this process when it owns the derived
 // store, else in the process that does. It is safe for concurrent use.
 type Service struct {
+	Clock func() time.Time // what time it is for callers; tests set it before the first call
+
 	cfg      *Config
 	audience Audience
 	dir      string
@@ -38,7 +41,7 @@ func NewService(c *Config, a Audience, log func(format string, args ...any)) (*S
 	if err != nil {
 		return nil, err
 	}
-	s := &Service{cfg: c, audience: a, dir: filepath.Join(c.CacheDir, id), log: log}
+	s := &Service{Clock: time.Now, cfg: c, audience: a, dir: filepath.Join(c.CacheDir, id), log: log}
 	s.node = owner.New(owner.Config{
 		Dir:     s.dir,
 		ID:      id,
@@ -65,16 +68,27 @@ func (s *Service) Config() *Config { return s.cfg }
 type request struct {
 	Config   *Config         `json:"config"`
 	Audience Audience        `json:"audience"`
+	Caller   Caller          `json:"caller"`
 	Args     json.RawMessage `json:"args"`
 }
 
-// Do runs an operation and returns its result, a pointer to its result struct.
-// Every error is an [*Error]. A reading operation survives the end of the owner.
+// Do runs an operation for the person or agent that the service is for, who
+// states no name; see [Service.DoAs].
 func (s *Service) Do(ctx context.Context, o *Op, args json.RawMessage, report Progress) (any, error) {
+	return s.DoAs(ctx, Caller{}, o, args, report)
+}
+
+// DoAs runs an operation for a caller and returns its result, a pointer to its
+// result struct. Every error is an [*Error]. A reading operation survives the end
+// of the owner.
+func (s *Service) DoAs(ctx context.Context, who Caller, o *Op, args json.RawMessage, report Progress) (any, error) {
 	if _, err := o.Decode(args, s.audience); err != nil {
 		return nil, err // before anything is opened
 	}
-	params, err := json.Marshal(request{s.cfg, s.audience, args})
+	if who.Now.IsZero() {
+		who.Now = s.Clock()
+	}
+	params, err := json.Marshal(request{s.cfg, s.audience, who, args})
 	if err != nil {
 		return nil, AsError(err)
 	}
@@ -84,7 +98,7 @@ func (s *Service) Do(ctx context.Context, o *Op, args json.RawMessage, report Pr
 	}
 	raw, err := s.node.Call(ctx, call)
 	if errors.Is(err, owner.ErrReadOnly) {
-		return s.doLocally(ctx, o, args, report)
+		return s.doLocally(ctx, who, o, args, report)
 	}
 	if err != nil {
 		return nil, s.callError(ctx, err)
@@ -105,6 +119,10 @@ func (s *Service) callError(ctx context.Context, err error) error {
 		return errorf(Busy, "%w", err).hint("end that process, or give this one another --cache-dir")
 	case errors.Is(err, owner.ErrOutdated):
 		return errorf(Busy, "%w", err)
+	case errors.Is(err, owner.ErrTooLarge):
+		return errorf(Usage, "the arguments are too long: more than %d MB", owner.MaxParams>>20)
+	case errors.Is(err, owner.ErrLost):
+		return errorf(Internal, "%w", err).hint("kb_drafts shows what is there; a call with a key may be repeated")
 	case errors.As(err, &ours):
 		return ours
 	}
@@ -113,7 +131,7 @@ func (s *Service) callError(ctx context.Context, err error) error {
 
 // doLocally answers without an owner and without keeping anything: the cache
 // cannot be written.
-func (s *Service) doLocally(ctx context.Context, o *Op, args json.RawMessage, report Progress) (any, error) {
+func (s *Service) doLocally(ctx context.Context, who Caller, o *Op, args json.RawMessage, report Progress) (any, error) {
 	s.once.Do(func() {
 		s.log("%s cannot be written: nothing derived is kept", s.dir)
 		s.local = &host{store: ReadOnlyStore(s.dir, s.log), vaults: map[string]*Vault{}}
@@ -122,7 +140,7 @@ func (s *Service) doLocally(ctx context.Context, o *Op, args json.RawMessage, re
 	if err != nil {
 		return nil, AsError(err)
 	}
-	r, err := o.runSteady(ctx, v.WithProgress(report), args)
+	r, err := o.runSteady(ctx, v.As(who).WithProgress(report), args)
 	if err != nil {
 		return nil, AsError(err)
 	}
@@ -186,7 +204,8 @@ func (h *host) run(ctx context.Context, method string, params json.RawMessage, p
 	if err != nil {
 		return nil, err
 	}
-	r, err := o.runSteady(ctx, v.WithProgress(func(done, total int, what string) { progress(int64(done), int64(total), what) }), q.Args)
+	report := func(done, total int, what string) { progress(int64(done), int64(total), what) }
+	r, err := o.runSteady(ctx, v.As(q.Caller).WithProgress(report), q.Args)
 	if err != nil {
 		return nil, err
 	}

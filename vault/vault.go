@@ -29,10 +29,11 @@ const (
 )
 
 // Vault is the configured collections, opened for one audience. It is safe for
-// concurrent use; [Vault.WithProgress] gives a copy for one call.
+// concurrent use; [Vault.WithProgress] and [Vault.As] give a copy for one call.
 type Vault struct {
 	*shared
 	audience Audience
+	caller   Caller
 	progress func(done, total int, what string)
 }
 
