@@ -20,7 +20,8 @@
 // A [Pack] is an immutable set of vectors by key, in memory and as a file. Its
 // search is exact: rows are scanned as int8, and every row that the error of
 // doing so leaves in doubt is scored again with [Dot]. Equal scores are ordered
-// by key, so that an answer is a function of the vectors alone.
+// by key, so that an answer is a function of the vectors alone. [Approximate]
+// walks a graph instead, if it finds enough.
 //
 // # Fusion
 //

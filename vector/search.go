@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"iter"
 	"math"
+	"math/bits"
 	"slices"
 	"sync"
 )
@@ -38,6 +39,14 @@ func (p *Pack) Select(keys iter.Seq[Key]) (s *Set, missing int) {
 
 func (s *Set) has(i int) bool { return s == nil || s.words[i/64]>>(i%64)&1 == 1 }
 
+// len returns how many vectors s has.
+func (s *Set) len() (n int) {
+	for _, w := range s.words {
+		n += bits.OnesCount64(w)
+	}
+	return n
+}
+
 // shardBytes is how much of a pack is worth a worker of its own.
 const shardBytes = 4 << 20
 
@@ -46,11 +55,8 @@ const shardBytes = 4 << 20
 // the answer is what scoring every vector would give. A query of zeros finds
 // nothing.
 func (p *Pack) Search(query []float32, k int, keep *Set) ([]Hit, error) {
-	if len(query) != p.dim {
-		return nil, fmt.Errorf("search pack: a query of %d dimensions, not %d", len(query), p.dim)
-	}
-	if err := checkUnit(query); err != nil {
-		return nil, fmt.Errorf("search pack: query: %w", err)
+	if err := p.checkQuery(query); err != nil {
+		return nil, err
 	}
 	if keep != nil && keep.pack != p {
 		return nil, errors.New("search pack: the set is of another pack")
@@ -62,6 +68,16 @@ func (p *Pack) Search(query []float32, k int, keep *Set) ([]Hit, error) {
 	}
 	workers := max(1, min(workersOr(0), len(p.quantized)/shardBytes))
 	return p.rescore(query, k, p.scan(q, k, keep, workers))
+}
+
+func (p *Pack) checkQuery(query []float32) error {
+	if len(query) != p.dim {
+		return fmt.Errorf("search pack: a query of %d dimensions, not %d", len(query), p.dim)
+	}
+	if err := checkUnit(query); err != nil {
+		return fmt.Errorf("search pack: query: %w", err)
+	}
+	return nil
 }
 
 // An intQuery is a query as int16: query = factor × numbers + e.

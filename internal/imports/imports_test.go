@@ -40,6 +40,7 @@ var doors = map[string][]string{
 	"google.golang.org/protobuf":             {"kb/cas"}, // Badger's manifest
 	"github.com/blevesearch/":                {"kb/index"},
 	"github.com/RoaringBitmap/":              {"kb/index"},
+	"github.com/coder/hnsw":                  {"kb/vector"},
 	"github.com/gofrs/flock":                 {"kb/internal/owner"},
 	"github.com/modelcontextprotocol/go-sdk": {"kb/mcp"},
 	"github.com/alecthomas/kong":             {"kb/cmd/kb"},
