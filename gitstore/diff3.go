@@ -3,6 +3,8 @@ package gitstore
 import (
 	"bytes"
 	"slices"
+
+	"kb/internal/diff"
 )
 
 // LineRange is a piece of a text: Count lines from line First on, counted from 1.
@@ -48,10 +50,10 @@ type textMerge struct {
 // lines, the result has both between conflict markers of the given width; with
 // union, it has ours and then theirs.
 func mergeText(base, ours, theirs []byte, names labels, width int, union bool) ([]byte, []Clash) {
-	m := textMerge{base: splitLines(base), ours: splitLines(ours), theirs: splitLines(theirs)}
-	numbers := lineNumbers{}
-	m.baseIDs, m.oursIDs, m.theirsIDs = numbers.of(m.base), numbers.of(m.ours), numbers.of(m.theirs)
-	left, right := diffLines(m.baseIDs, m.oursIDs), diffLines(m.baseIDs, m.theirsIDs)
+	m := textMerge{base: diff.Lines(base), ours: diff.Lines(ours), theirs: diff.Lines(theirs)}
+	numbers := diff.Numbers{}
+	m.baseIDs, m.oursIDs, m.theirsIDs = numbers.Of(m.base), numbers.Of(m.ours), numbers.Of(m.theirs)
+	left, right := diff.Sequences(m.baseIDs, m.oursIDs), diff.Sequences(m.baseIDs, m.theirsIDs)
 	switch {
 	case len(left) == 0:
 		return theirs, nil
@@ -65,23 +67,23 @@ func mergeText(base, ours, theirs []byte, names labels, width int, union bool) (
 }
 
 // align pairs the changes of both sides.
-func (m *textMerge) align(left, right []lineChange) {
+func (m *textMerge) align(left, right []diff.Change) {
 	for len(left) > 0 && len(right) > 0 {
 		l, r := left[0], right[0]
-		if l.a+l.na < r.a {
-			m.add(hunk{takeOurs, l.a, l.na, l.b, l.nb, r.b - r.a + l.a, l.na})
+		if l.A+l.NA < r.A {
+			m.add(hunk{takeOurs, l.A, l.NA, l.B, l.NB, r.B - r.A + l.A, l.NA})
 			left = left[1:]
 			continue
 		}
-		if r.a+r.na < l.a {
-			m.add(hunk{takeTheirs, r.a, r.na, l.b - l.a + r.a, r.na, r.b, r.nb})
+		if r.A+r.NA < l.A {
+			m.add(hunk{takeTheirs, r.A, r.NA, l.B - l.A + r.A, r.NA, r.B, r.NB})
 			right = right[1:]
 			continue
 		}
 		if !m.same(l, r) {
 			m.add(clashOf(l, r))
 		}
-		endL, endR := l.a+l.na, r.a+r.na
+		endL, endR := l.A+l.NA, r.A+r.NA
 		if endL >= endR {
 			right = right[1:]
 		}
@@ -90,26 +92,26 @@ func (m *textMerge) align(left, right []lineChange) {
 		}
 	}
 	for _, l := range left {
-		m.add(hunk{takeOurs, l.a, l.na, l.b, l.nb, l.a + len(m.theirs) - len(m.base), l.na})
+		m.add(hunk{takeOurs, l.A, l.NA, l.B, l.NB, l.A + len(m.theirs) - len(m.base), l.NA})
 	}
 	for _, r := range right {
-		m.add(hunk{takeTheirs, r.a, r.na, r.a + len(m.ours) - len(m.base), r.na, r.b, r.nb})
+		m.add(hunk{takeTheirs, r.A, r.NA, r.A + len(m.ours) - len(m.base), r.NA, r.B, r.NB})
 	}
 }
 
 // same reports whether both sides made the same change.
-func (m *textMerge) same(l, r lineChange) bool {
-	return l.a == r.a && l.na == r.na && slices.Equal(m.oursIDs[l.b:l.b+l.nb], m.theirsIDs[r.b:r.b+r.nb])
+func (m *textMerge) same(l, r diff.Change) bool {
+	return l.A == r.A && l.NA == r.NA && slices.Equal(m.oursIDs[l.B:l.B+l.NB], m.theirsIDs[r.B:r.B+r.NB])
 }
 
 // clashOf spans two changes that overlap or touch.
-func clashOf(l, r lineChange) hunk {
-	h := hunk{base: min(l.a, r.a)}
-	h.ours, h.theirs = l.b-(l.a-h.base), r.b-(r.a-h.base)
-	end := max(l.a+l.na, r.a+r.na)
+func clashOf(l, r diff.Change) hunk {
+	h := hunk{base: min(l.A, r.A)}
+	h.ours, h.theirs = l.B-(l.A-h.base), r.B-(r.A-h.base)
+	end := max(l.A+l.NA, r.A+r.NA)
 	h.nBase = end - h.base
-	h.nOurs = l.b + l.nb + (end - l.a - l.na) - h.ours
-	h.nTheirs = r.b + r.nb + (end - r.a - r.na) - h.theirs
+	h.nOurs = l.B + l.NB + (end - l.A - l.NA) - h.ours
+	h.nTheirs = r.B + r.NB + (end - r.A - r.NA) - h.theirs
 	return h
 }
 
@@ -138,14 +140,14 @@ func (m *textMerge) refine() {
 			fine = append(fine, h)
 			continue
 		}
-		changes := diffLines(m.oursIDs[h.ours:h.ours+h.nOurs], m.theirsIDs[h.theirs:h.theirs+h.nTheirs])
+		changes := diff.Sequences(m.oursIDs[h.ours:h.ours+h.nOurs], m.theirsIDs[h.theirs:h.theirs+h.nTheirs])
 		if len(changes) == 0 {
 			h.from = takeEither
 			fine = append(fine, h)
 		}
 		for _, c := range changes {
 			part := h
-			part.ours, part.nOurs, part.theirs, part.nTheirs = h.ours+c.a, c.na, h.theirs+c.b, c.nb
+			part.ours, part.nOurs, part.theirs, part.nTheirs = h.ours+c.A, c.NA, h.theirs+c.B, c.NB
 			fine = append(fine, part)
 		}
 	}

@@ -14,6 +14,8 @@ import (
 	"testing"
 
 	gocmp "github.com/google/go-cmp/cmp"
+
+	"kb/internal/diff"
 )
 
 // gitMerge is `git merge-tree --write-tree`: the tree, and whether it is clean.
@@ -484,7 +486,7 @@ func FuzzMergeText(f *testing.F) {
 		}
 		for _, c := range clashes {
 			for i, r := range []LineRange{c.Base, c.Ours, c.Theirs} {
-				if n := len(splitLines([][]byte{base, a, b}[i])); r.First < 1 || r.Count < 0 || r.First-1+r.Count > n {
+				if n := len(diff.Lines([][]byte{base, a, b}[i])); r.First < 1 || r.Count < 0 || r.First-1+r.Count > n {
 					t.Errorf("clash %+v in texts of %d lines", c, n)
 				}
 			}

@@ -14,13 +14,14 @@ import (
 // ours lists, for each package, the packages of ours that it may import.
 var ours = map[string][]string{
 	"kb/note":               {},
-	"kb/gitstore":           {"kb/note"},
+	"kb/gitstore":           {"kb/note", "kb/internal/diff"},
 	"kb/cas":                {"kb/note"},
 	"kb/index":              {"kb/note", "kb/cas"},
 	"kb/export":             {"kb/note"},
 	"kb/vector":             {},
+	"kb/internal/diff":      {},
 	"kb/internal/owner":     {},
-	"kb/vault":              {"kb/note", "kb/gitstore", "kb/cas", "kb/index", "kb/export", "kb/internal/owner"},
+	"kb/vault":              {"kb/note", "kb/gitstore", "kb/cas", "kb/index", "kb/export", "kb/internal/diff", "kb/internal/owner"},
 	"kb/mcp":                {"kb/vault"},
 	"kb/cmd/kb":             {"kb/mcp", "kb/vault"},
 	"kb/internal/vaulttest": {"kb/vault"},

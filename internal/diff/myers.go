@@ -1,4 +1,4 @@
-package gitstore
+package diff
 
 // maxDetour bounds the work of one search for a middle: texts further apart are
 // taken to differ in full.
@@ -6,7 +6,7 @@ const maxDetour = 4096
 
 // myers compares a span by Myers' method in linear space: it looks for the middle
 // of a shortest way from one text to the other, from both ends.
-func (d *lineDiff) myers(s span) {
+func (d *comparison) myers(s span) {
 	for s.a0 < s.a1 && s.b0 < s.b1 && d.a[s.a0] == d.b[s.b0] {
 		s.a0, s.b0 = s.a0+1, s.b0+1
 	}
@@ -53,7 +53,7 @@ func (f *front) step(k, detour int) int {
 
 // middle returns the run of equal lines, maybe empty, in the middle of a shortest
 // way through a span.
-func (d *lineDiff) middle(s span) (span, bool) {
+func (d *comparison) middle(s span) (span, bool) {
 	n, m := s.a1-s.a0, s.b1-s.b0
 	limit := min((n+m+1)/2, maxDetour)
 	ahead, back := newFront(limit+1), newFront(limit+1)

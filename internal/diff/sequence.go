@@ -1,13 +1,13 @@
-package gitstore
+package diff
 
 import "bytes"
 
-// lineChange says that lines [a, a+na) of one text became lines [b, b+nb) of
-// another.
-type lineChange struct{ a, na, b, nb int }
+// Change says that elements [A, A+NA) of one sequence became elements [B, B+NB)
+// of another.
+type Change struct{ A, NA, B, NB int }
 
-// splitLines cuts a text after each line end.
-func splitLines(text []byte) [][]byte {
+// Lines cuts a text after each line end.
+func Lines(text []byte) [][]byte {
 	lines := make([][]byte, 0, bytes.Count(text, []byte("\n"))+1)
 	for line := range bytes.Lines(text) {
 		lines = append(lines, line)
@@ -15,10 +15,11 @@ func splitLines(text []byte) [][]byte {
 	return lines
 }
 
-// lineNumbers gives equal lines equal numbers.
-type lineNumbers map[string]int
+// Numbers gives equal lines equal numbers. The zero Numbers is nil: make one.
+type Numbers map[string]int
 
-func (n lineNumbers) of(lines [][]byte) []int {
+// Of numbers lines.
+func (n Numbers) Of(lines [][]byte) []int {
 	numbers := make([]int, len(lines))
 	for i, line := range lines {
 		k, ok := n[string(line)]
@@ -31,11 +32,12 @@ func (n lineNumbers) of(lines [][]byte) []int {
 	return numbers
 }
 
-// diffLines compares texts by the numbers of their lines: first by the histogram
-// method, which looks for the longest run of the rarest common lines and goes on
-// on both sides of it; where all common lines are frequent, by Myers' method.
-func diffLines(a, b []int) []lineChange {
-	d := lineDiff{a: a, b: b, gone: newMarks(len(a)), come: newMarks(len(b))}
+// Sequences compares texts by the numbers of their lines, or of their words:
+// first by the histogram method, which looks for the longest run of the rarest
+// common ones and goes on on both sides of it; where all that is common is
+// frequent, by Myers' method. The changes are in order and do not touch.
+func Sequences(a, b []int) []Change {
+	d := comparison{a: a, b: b, gone: newMarks(len(a)), come: newMarks(len(b))}
 	d.histogram(span{0, len(a), 0, len(b)})
 	slide(a, d.gone, d.come)
 	slide(b, d.come, d.gone)
@@ -55,40 +57,40 @@ func (m marks) all(from, until int) {
 	}
 }
 
-// lineDiff is a comparison on its way.
-type lineDiff struct {
+// comparison is two sequences being compared.
+type comparison struct {
 	a, b       []int
 	gone, come marks
 }
 
-// span is a piece of each text.
+// span is a piece of each sequence.
 type span struct{ a0, a1, b0, b1 int }
 
 // differ marks a whole span as changed.
-func (d *lineDiff) differ(s span) {
+func (d *comparison) differ(s span) {
 	d.gone.all(s.a0, s.a1)
 	d.come.all(s.b0, s.b1)
 }
 
 // changes collects the runs of marked lines.
-func (d *lineDiff) changes() []lineChange {
-	var list []lineChange
+func (d *comparison) changes() []Change {
+	var list []Change
 	for i, j := 0, 0; i < len(d.a) || j < len(d.b); i, j = i+1, j+1 {
-		c := lineChange{a: i, b: j}
+		c := Change{A: i, B: j}
 		for i < len(d.a) && d.gone.has(i) {
 			i++
 		}
 		for j < len(d.b) && d.come.has(j) {
 			j++
 		}
-		if c.na, c.nb = i-c.a, j-c.b; c.na > 0 || c.nb > 0 {
+		if c.NA, c.NB = i-c.A, j-c.B; c.NA > 0 || c.NB > 0 {
 			list = append(list, c)
 		}
 	}
 	return list
 }
 
-func (d *lineDiff) histogram(s span) {
+func (d *comparison) histogram(s span) {
 	for s.a0 < s.a1 && s.b0 < s.b1 {
 		run, found := d.rarestRun(s)
 		switch {
@@ -121,7 +123,7 @@ type lineCount struct{ first, count int }
 
 // occurrences counts the lines of a in a span and links each with the next of the
 // same kind, -1 for none.
-func (d *lineDiff) occurrences(s span) (map[int]lineCount, []int) {
+func (d *comparison) occurrences(s span) (map[int]lineCount, []int) {
 	counts := make(map[int]lineCount, s.a1-s.a0)
 	next := make([]int, s.a1-s.a0)
 	for i := s.a1 - 1; i >= s.a0; i-- {
@@ -137,7 +139,7 @@ func (d *lineDiff) occurrences(s span) (map[int]lineCount, []int) {
 
 // rarestRun finds the common run with the rarest line; of such, the longest; of
 // such, the first.
-func (d *lineDiff) rarestRun(s span) (best span, found runFound) {
+func (d *comparison) rarestRun(s span) (best span, found runFound) {
 	counts, next := d.occurrences(s)
 	rarest := maxOccurrences + 1
 	for j := s.b0; j < s.b1; {
@@ -169,7 +171,7 @@ func (d *lineDiff) rarestRun(s span) (best span, found runFound) {
 }
 
 // extend grows a pair of equal lines to a run, and counts its rarest line.
-func (d *lineDiff) extend(s span, i, j int, counts map[int]lineCount) (span, int) {
+func (d *comparison) extend(s span, i, j int, counts map[int]lineCount) (span, int) {
 	run, count := span{i, i + 1, j, j + 1}, counts[d.a[i]].count
 	for run.a0 > s.a0 && run.b0 > s.b0 && d.a[run.a0-1] == d.b[run.b0-1] {
 		run.a0, run.b0 = run.a0-1, run.b0-1
