@@ -257,13 +257,15 @@ func (c *Config) resolve() error {
 	}
 	setDefault(&c.View, "worktree")
 	setDefault(&c.Language, "en")
-	setDefault(&c.Model, "bge-small-en-v1.5")
 	setDefault(&c.Search.Mode, "hybrid")
 	setDefault(&c.Search.MaxResults, 10)
 	setDefault(&c.Search.MaxLimit, 50)
 	setDefault(&c.Search.VectorWeight, "auto")
 	setDefault(&c.Vector.ANN, "exact")
 	setDefault(&c.Visibility.Default, "public")
+	if err := c.resolveModel(base); err != nil {
+		return err
+	}
 	if c.Review.Required == nil { // an empty list asks for nothing
 		c.Review.Required = []string{"title", "tags", "created"}
 	}

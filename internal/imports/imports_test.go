@@ -21,7 +21,7 @@ var ours = map[string][]string{
 	"kb/vector":             {},
 	"kb/internal/diff":      {},
 	"kb/internal/owner":     {},
-	"kb/vault":              {"kb/note", "kb/gitstore", "kb/cas", "kb/index", "kb/export", "kb/internal/diff", "kb/internal/owner"},
+	"kb/vault":              {"kb/note", "kb/gitstore", "kb/cas", "kb/index", "kb/export", "kb/vector", "kb/internal/diff", "kb/internal/owner"},
 	"kb/mcp":                {"kb/vault"},
 	"kb/cmd/kb":             {"kb/mcp", "kb/vault"},
 	"kb/internal/vaulttest": {"kb/vault"},

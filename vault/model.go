@@ -1,0 +1,46 @@
+package vault
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+
+	"kb/vector"
+)
+
+// noModel is the model that a configuration names to search by words alone.
+const noModel = "none"
+
+// modelsDir is where models are installed, each in a directory of its name.
+func (c *Config) modelsDir() string { return filepath.Join(c.CacheDir, "models") }
+
+// modelDir returns the directory of a model: one that is a directory itself, as
+// isModelPath has it, or the one of that name among the installed. found reports
+// whether it is there.
+func (c *Config) modelDir(name string) (dir string, found bool) {
+	switch {
+	case isModelPath(name):
+		dir = filepath.Clean(filepath.FromSlash(name))
+	case name == "" || name == noModel:
+		return "", false
+	default:
+		dir = filepath.Join(c.modelsDir(), name)
+	}
+	info, err := os.Stat(dir)
+	return dir, err == nil && info.IsDir()
+}
+
+// isModelPath reports whether a configured model is a directory rather than the
+// name of an installed one: a name has no slashes and no variables.
+func isModelPath(model string) bool {
+	return strings.ContainsAny(model, `/\$`) || strings.HasPrefix(model, "~") || strings.HasPrefix(model, ".")
+}
+
+// resolveModel makes the path of a model's directory absolute.
+func (c *Config) resolveModel(base string) (err error) {
+	setDefault(&c.Model, vector.DefaultModel)
+	if isModelPath(c.Model) {
+		c.Model, err = absolute(base, c.Model)
+	}
+	return err
+}
