@@ -58,13 +58,19 @@ func TestCitationRoundTrip(t *testing.T) {
 }
 
 func TestCursor(t *testing.T) {
-	for _, c := range []string{"x", "x.", ".5", "abc.-1", "abc.x", "abc.99999999999999999999"} {
-		if id, n, err := parseCursor(c); err == nil {
-			t.Errorf("parseCursor(%q) = %q, %d", c, id, n)
+	for _, c := range []string{"x", "x.", ".5", "abc.-1", "abc.x", "abc.9999999999", "abc.99999999999999999999"} {
+		if r, err := resume(c, "HEAD"); err == nil {
+			t.Errorf("resume(%q) = %+v", c, r)
 		}
 	}
-	if id, n, err := parseCursor("abc.15"); id != "abc" || n != 15 || err != nil {
-		t.Errorf("parseCursor: %q, %d, %v", id, n, err)
+	for c, want := range map[string]resumption{
+		"":        {at: "HEAD"},
+		"abc.15":  {at: "abc", offset: 15},
+		"vabc.15": {at: "HEAD", fingerprint: "abc", offset: 15},
+	} {
+		if r, err := resume(c, "HEAD"); r != want || err != nil {
+			t.Errorf("resume(%q) = %+v, %v", c, r, err)
+		}
 	}
 }
 

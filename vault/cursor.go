@@ -23,36 +23,52 @@ func (w *view) fingerprint() string {
 	return hex.EncodeToString(sum[:10])
 }
 
+// resumption is what a cursor says: which view to read, and where in its list to
+// go on. The zero cursor begins at the beginning of the view that was asked for.
+type resumption struct {
+	at          string
+	fingerprint string // of the view, where at does not pin it
+	offset      int
+}
+
+// maxOffset is more than any list of a vault has elements.
+const maxOffset = 1 << 30
+
+// resume reads a cursor; at is the view that was asked for beside it.
+func resume(cursor, at string) (resumption, error) {
+	if cursor == "" {
+		return resumption{at: at}, nil
+	}
+	id, n, ok := strings.Cut(cursor, ".")
+	offset, err := strconv.Atoi(n)
+	if !ok || err != nil || offset < 0 || offset > maxOffset || id == "" {
+		return resumption{}, errorf(Usage, "cursor %q", clip(cursor, 80)).hint("a cursor is the next of the answer before")
+	}
+	if fingerprint, unpinned := strings.CutPrefix(id, "v"); unpinned {
+		return resumption{at: at, fingerprint: fingerprint, offset: offset}, nil
+	}
+	return resumption{at: id, offset: offset}, nil
+}
+
+// check refuses a view that is not the one the cursor was made at.
+func (s resumption) check(w *view) error {
+	if s.fingerprint != "" && s.fingerprint != w.fingerprint() {
+		return errorf(Stale, "the notes changed since the cursor was made").
+			hint("start again without cursor, or pin the list with at")
+	}
+	return nil
+}
+
 // readFrom returns the view that a list goes on in, and where: the commit in the
 // cursor if it has one, else what at means, which must not have changed since.
 func (v *Vault) readFrom(ctx context.Context, cursor, at string) (*view, int, error) {
-	id, offset, err := parseCursor(cursor)
+	s, err := resume(cursor, at)
 	if err != nil {
 		return nil, 0, err
 	}
-	unpinned := strings.HasPrefix(id, "v")
-	if id != "" && !unpinned {
-		at = id
-	}
-	w, err := v.read(ctx, at)
+	w, err := v.read(ctx, s.at)
 	if err != nil {
 		return nil, 0, err
 	}
-	if unpinned && id[1:] != w.fingerprint() {
-		return nil, 0, errorf(Stale, "the notes changed since the cursor was made").
-			hint("start again without cursor, or pin the list with at")
-	}
-	return w, min(offset, len(w.docs)), nil
-}
-
-func parseCursor(c string) (id string, offset int, err error) {
-	if c == "" {
-		return "", 0, nil
-	}
-	id, n, ok := strings.Cut(c, ".")
-	offset, convErr := strconv.Atoi(n)
-	if !ok || convErr != nil || offset < 0 || id == "" {
-		return "", 0, errorf(Usage, "cursor %q", clip(c, 80)).hint("a cursor is the next of the answer before")
-	}
-	return id, offset, nil
+	return w, s.offset, s.check(w)
 }

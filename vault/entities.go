@@ -16,6 +16,7 @@ type EntitiesParams struct {
 	Collection string `json:"collection,omitempty" help:"only this collection"`
 	MaxResults int    `json:"max_results,omitempty" also:"limit" default:"50" min:"1" max:"1000" help:"entities"`
 	MaxTokens  int    `json:"max_tokens,omitempty" default:"4000" min:"100" help:"budget of the answer"`
+	Cursor     string `json:"cursor,omitempty" help:"next of an answer"`
 	atParam
 }
 
@@ -24,6 +25,7 @@ type EntitiesResult struct {
 	Total     int      `json:"total"`
 	Entities  []Entity `json:"entities"`
 	Truncated bool     `json:"truncated,omitempty"`
+	Next      string   `json:"next,omitempty"`
 	Seen
 }
 
@@ -32,7 +34,9 @@ type Entity struct {
 	Name      string   `json:"name"`
 	Kind      string   `json:"kind"`
 	Count     int      `json:"count"`
-	Documents []string `json:"documents"`
+	Documents []string `json:"documents"` // the first few
+
+	DocumentCount int `json:"document_count"`
 }
 
 var entitiesOp = define(Op{
@@ -45,22 +49,32 @@ var entitiesOp = define(Op{
 
 // Entities lists what the notes of the view name.
 func (v *Vault) Entities(ctx context.Context, p EntitiesParams) (*EntitiesResult, error) {
-	w, cols, _, err := v.readCards(ctx, p.At, p.Collection)
+	w, offset, err := v.readFrom(ctx, p.Cursor, p.At)
 	if err != nil {
 		return nil, err
 	}
+	cols, err := v.collections(p.Collection)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := w.allCards(ctx); err != nil {
+		return nil, err
+	}
 	all := w.countEntities(cols, strings.ToLower(p.Kind), strings.ToLower(strings.TrimLeft(p.Name, "#@")))
-	r := &EntitiesResult{Total: len(all), Entities: []Entity{}, Seen: w.seen()}
-	spent := 0
+	r := &EntitiesResult{Total: len(all), Entities: all, Seen: w.seen()}
 	const mostDocs = 10
-	for _, e := range all {
-		e.Documents = e.Documents[:min(len(e.Documents), mostDocs)]
-		spent += 15 + Tokens(e.Name) + 8*len(e.Documents)
-		if len(r.Entities) == p.MaxResults || spent > p.MaxTokens && len(r.Entities) > 0 {
-			r.Truncated = true
-			break
-		}
-		r.Entities = append(r.Entities, e)
+	for i, e := range all {
+		all[i].DocumentCount = len(e.Documents)
+		all[i].Documents = e.Documents[:min(len(e.Documents), mostDocs)]
+	}
+	next := page([]pile{pileOf(&r.Entities, func(e Entity) int { return 15 + Tokens(e.Name) + 8*len(e.Documents) })}, offset, p.MaxTokens)
+	r.Truncated = next > 0
+	if len(r.Entities) > p.MaxResults {
+		r.Entities = r.Entities[:p.MaxResults]
+		next = offset + p.MaxResults
+	}
+	if next > 0 {
+		r.Next = w.cursor(next)
 	}
 	return r, nil
 }
@@ -117,8 +131,9 @@ func (c *card) hasEntity(e string) bool {
 func (r *EntitiesResult) Text(t *Text) {
 	var rows [][]string
 	for _, e := range r.Entities {
-		rows = append(rows, []string{t.Dim(e.Kind), t.Accent(e.Name), plural(len(e.Documents), "note"), t.Dim(clip(strings.Join(e.Documents, ", "), 60))})
+		rows = append(rows, []string{t.Dim(e.Kind), t.Accent(e.Name), plural(e.DocumentCount, "note"), t.Dim(clip(strings.Join(e.Documents, ", "), 60))})
 	}
 	t.Table(rows)
 	t.Printf("%s\n", t.Dim(plural(r.Total, "name")+" · "+r.Seen.text()))
+	t.more(r.Next)
 }

@@ -21,7 +21,7 @@ type ExportParams struct {
 	MaxTokens    int      `json:"max_tokens,omitempty" default:"50000" min:"100" help:"budget of the text"`
 	Format       string   `json:"format,omitempty" enum:"markdown,jsonl,llms,llms-full,bundle" default:"markdown" help:"bundle needs output"`
 	Output       string   `json:"output,omitempty" hidden:"" file:"" help:"write all of it to this file"`
-	Cursor       string   `json:"cursor,omitempty" help:"next of the answer before"`
+	Cursor       string   `json:"cursor,omitempty" help:"next of an answer"`
 	atParam
 }
 

@@ -19,6 +19,7 @@ type HealthParams struct {
 	MinWords   int    `json:"min_words,omitempty" default:"50" min:"0" help:"a note with fewer words is a stub"`
 	Against    string `json:"against,omitempty" help:"only what is wrong now and was not in this view"`
 	MaxTokens  int    `json:"max_tokens,omitempty" default:"4000" min:"100" help:"budget of the answer; counts stay whole"`
+	Cursor     string `json:"cursor,omitempty" help:"next of an answer"`
 	Format     string `json:"format,omitempty" hidden:"" enum:"github" help:"print annotations for a workflow"`
 	FailOn     string `json:"fail_on,omitempty" hidden:"" enum:"any,new" help:"exit with 6 when something is found; new needs against"`
 	atParam
@@ -30,6 +31,7 @@ type HealthResult struct {
 	Issues      int                `json:"total_issues"`
 	Collections []CollectionHealth `json:"collections"`
 	Truncated   bool               `json:"truncated,omitempty"`
+	Next        string             `json:"next,omitempty"`
 	Seen
 	Format string `json:"format,omitempty"`
 	Fail   bool   `json:"failed,omitempty"`
@@ -102,7 +104,7 @@ func (v *Vault) Health(ctx context.Context, p HealthParams) (*HealthResult, erro
 	if p.FailOn == "new" && p.Against == "" {
 		return nil, errorf(Usage, "fail_on new compares with a view").hint("--against main")
 	}
-	w, err := v.read(ctx, p.At)
+	w, offset, err := v.readFrom(ctx, p.Cursor, p.At)
 	if err != nil {
 		return nil, err
 	}
@@ -125,7 +127,7 @@ func (v *Vault) Health(ctx context.Context, p HealthParams) (*HealthResult, erro
 	r.count()
 	r.Format, r.Fail = p.Format, p.FailOn != "" && r.Issues > 0
 	if p.Format == "" {
-		r.fit(p.MaxTokens)
+		r.cut(w, offset, p.MaxTokens)
 	}
 	return r, nil
 }
@@ -408,25 +410,17 @@ func (r *HealthResult) count() {
 	}
 }
 
-// fit cuts the longest lists until the answer is within the budget.
-func (r *HealthResult) fit(budget int) {
+// cut leaves one page of the issues in r.
+func (r *HealthResult) cut(w *view, offset, budget int) {
 	const perIssue = 45
-	for {
-		total := 0
-		var longest *[]Issue
-		for i := range r.Collections {
-			for _, k := range r.Collections[i].kinds() {
-				total += perIssue * len(*k.list)
-				if longest == nil || len(*k.list) > len(*longest) {
-					longest = k.list
-				}
-			}
+	var piles []pile
+	for i := range r.Collections {
+		for _, k := range r.Collections[i].kinds() {
+			piles = append(piles, pileOf(k.list, costs[Issue](perIssue)))
 		}
-		if total <= budget || longest == nil || len(*longest) == 0 {
-			return
-		}
-		*longest = (*longest)[:len(*longest)*3/4]
-		r.Truncated = true
+	}
+	if next := page(piles, offset, budget); next > 0 {
+		r.Truncated, r.Next = true, w.cursor(next)
 	}
 }
 

@@ -18,6 +18,7 @@ type HistoryParams struct {
 	To        string `json:"to,omitempty" help:"with this one (default: the vault's view)"`
 	Limit     int    `json:"limit,omitempty" also:"max_results" default:"20" min:"1" max:"500" help:"versions"`
 	MaxTokens int    `json:"max_tokens,omitempty" default:"4000" min:"100" help:"budget of the answer"`
+	Cursor    string `json:"cursor,omitempty" help:"next of an answer"`
 	atParam
 }
 
@@ -36,6 +37,7 @@ type HistoryResult struct {
 
 	Counts    map[string]int `json:"counts"`
 	Truncated bool           `json:"truncated,omitempty"`
+	Next      string         `json:"next,omitempty"`
 	Seen
 }
 
@@ -95,12 +97,21 @@ func newHistory() *HistoryResult {
 }
 
 func (v *Vault) versions(ctx context.Context, p HistoryParams) (*HistoryResult, error) {
-	r := newHistory()
-	col, path, at, err := v.trace(ctx, p.Path, p.At, r)
+	from, err := resume(p.Cursor, p.At)
 	if err != nil {
 		return nil, err
 	}
-	versions, err := col.repo.Log(ctx, at, col.full(path), p.Limit+1)
+	t, err := v.trace(ctx, p.Path, from.at)
+	if err != nil {
+		return nil, err
+	}
+	if err := from.check(t.view); err != nil {
+		return nil, err
+	}
+	r := newHistory()
+	r.Path, r.Seen = t.path, t.view.seen()
+	end := from.offset + p.Limit
+	versions, err := t.col.repo.Log(ctx, t.commit, t.col.full(t.path), end+1)
 	if errors.Is(err, gitstore.ErrNotFound) {
 		if r.Worktree {
 			return r, nil // not committed yet
@@ -108,38 +119,52 @@ func (v *Vault) versions(ctx context.Context, p HistoryParams) (*HistoryResult, 
 		return nil, errorf(NotFound, "no version of %q", p.Path)
 	}
 	if err != nil {
-		return nil, errorf(Internal, "history of %s: %w", path, err)
+		return nil, errorf(Internal, "history of %s: %w", t.path, err)
 	}
-	r.Truncated = len(versions) > p.Limit
-	for _, x := range versions[:min(len(versions), p.Limit)] {
-		version := col.version(x)
-		if version.URI != "" && !v.visible(col, version.Path) {
+	for _, x := range versions[:min(len(versions), end)] {
+		version := t.col.version(x)
+		if version.URI != "" && !v.visible(t.col, version.Path) {
 			version.Path, version.URI, version.Blob = "", "", "" // under a name that this reader does not see
 		}
 		r.Versions = append(r.Versions, version)
 	}
-	r.Counts["versions"] = len(r.Versions)
 	const perVersion = 110
-	if most := max(1, p.MaxTokens/perVersion); len(r.Versions) > most {
-		r.Versions, r.Truncated = r.Versions[:most], true
+	next := page([]pile{pileOf(&r.Versions, costs[NoteVersion](perVersion))}, from.offset, p.MaxTokens)
+	if next == 0 && len(versions) > end {
+		next = end
 	}
+	r.goOn(t.view, next)
+	r.Counts["versions"] = len(r.Versions)
 	return r, nil
+}
+
+// goOn says where the rest of r begins; 0 when there is none.
+func (r *HistoryResult) goOn(w *view, next int) {
+	if next > 0 {
+		r.Truncated, r.Next = true, w.cursor(next)
+	}
+}
+
+// traced is a note whose history is to be told, as of a commit.
+type traced struct {
+	view   *view
+	col    *collection
+	path   string
+	commit gitstore.CommitID
 }
 
 // trace finds the note to tell the history of: one of the view, or one that a
 // path or citation names and that is no longer there.
-func (v *Vault) trace(ctx context.Context, name, at string, r *HistoryResult) (*collection, string, gitstore.CommitID, error) {
+func (v *Vault) trace(ctx context.Context, name, at string) (traced, error) {
 	f, err := v.find(ctx, name, at)
 	if err == nil {
 		d := f.docs[f.doc]
-		r.Path, r.Seen = d.path, f.seen()
-		return d.col, d.path, f.commitOf(d.col), nil
+		return traced{f.view, d.col, d.path, f.commitOf(d.col)}, nil
 	}
 	w, readErr := v.read(ctx, at)
 	if readErr != nil || AsError(err).Code != NotFound {
-		return nil, "", gitstore.CommitID{}, err
+		return traced{}, err
 	}
-	r.Seen = w.seen()
 	for _, c := range v.cols {
 		path := strings.TrimPrefix(name, c.Name+":")
 		if strings.HasPrefix(name, scheme) {
@@ -151,12 +176,11 @@ func (v *Vault) trace(ctx context.Context, name, at string, r *HistoryResult) (*
 		}
 		if id := w.commitOf(c); !id.IsZero() && w.visible(c, path) && gitstore.CheckPath(c.full(path), false) == nil {
 			if _, logErr := c.repo.Log(ctx, id, c.full(path), 1); logErr == nil {
-				r.Path = path
-				return c, path, id, nil
+				return traced{w, c, path, id}, nil
 			}
 		}
 	}
-	return nil, "", gitstore.CommitID{}, err
+	return traced{}, err
 }
 
 func (c *collection) version(x gitstore.Version) NoteVersion {
@@ -188,7 +212,7 @@ func (v *Vault) compare(ctx context.Context, p HistoryParams) (*HistoryResult, e
 	if err != nil {
 		return nil, err
 	}
-	b, err := v.read(ctx, p.To)
+	b, offset, err := v.readFrom(ctx, p.Cursor, p.To)
 	if err != nil {
 		return nil, err
 	}
@@ -205,7 +229,7 @@ func (v *Vault) compare(ctx context.Context, p HistoryParams) (*HistoryResult, e
 		return nil, err
 	}
 	r.count()
-	r.fit(p.MaxTokens)
+	r.goOn(b, page(r.piles(), offset, p.MaxTokens))
 	return r, nil
 }
 
@@ -324,35 +348,15 @@ func (r *HistoryResult) count() {
 		"removed": len(r.Removed), "links_broken": len(r.Broken), "links_mended": len(r.Mended)}
 }
 
-// fit cuts the longest list until the answer is within the budget; the counts
-// stay whole.
-func (r *HistoryResult) fit(budget int) {
-	lists := []*[]Changed{&r.Added, &r.Changed, &r.Renamed, &r.Removed}
-	links := []*[]LinkChange{&r.Broken, &r.Mended}
-	for {
-		total, longest := 0, 0
-		cut := func() {}
-		for _, l := range lists {
-			n := 25 * len(*l)
-			for _, c := range *l {
-				n += 8 * len(c.Headings)
-			}
-			if total += n; n > longest {
-				longest, cut = n, func() { *l = (*l)[:len(*l)*3/4] }
-			}
-		}
-		for _, l := range links {
-			n := 25 * len(*l)
-			if total += n; n > longest {
-				longest, cut = n, func() { *l = (*l)[:len(*l)*3/4] }
-			}
-		}
-		if total <= budget || longest == 0 {
-			return
-		}
-		r.Truncated = true
-		cut()
+// piles are the lists of a comparison.
+func (r *HistoryResult) piles() (out []pile) {
+	for _, l := range []*[]Changed{&r.Added, &r.Changed, &r.Renamed, &r.Removed} {
+		out = append(out, pileOf(l, func(c Changed) int { return 25 + 8*len(c.Headings) }))
 	}
+	for _, l := range []*[]LinkChange{&r.Broken, &r.Mended} {
+		out = append(out, pileOf(l, costs[LinkChange](25)))
+	}
+	return out
 }
 
 // Text writes versions, or changes by kind.
@@ -385,8 +389,6 @@ func (r *HistoryResult) Text(t *Text) {
 	for _, l := range r.Mended {
 		t.Printf("%s\n", t.Dim("mended: "+l.Path+": "+l.Link))
 	}
-	if r.Truncated {
-		t.Printf("%s\n", t.Dim("[truncated]"))
-	}
+	t.more(r.Next)
 	t.Printf("%s\n", t.Dim(r.Seen.text()))
 }

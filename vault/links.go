@@ -172,6 +172,7 @@ type LinksParams struct {
 	Depth      int    `json:"depth,omitempty" default:"1" min:"1" max:"5" help:"how many links away"`
 	Collection string `json:"collection,omitempty" help:"graph of this collection only"`
 	MaxTokens  int    `json:"max_tokens,omitempty" default:"6000" min:"100" help:"budget of the answer"`
+	Cursor     string `json:"cursor,omitempty" help:"next of an answer"`
 	atParam
 }
 
@@ -188,6 +189,7 @@ type LinksResult struct {
 	Orphans         int          `json:"orphans"`
 	UnresolvedLinks int          `json:"unresolved_links"`
 	Truncated       bool         `json:"truncated,omitempty"`
+	Next            string       `json:"next,omitempty"`
 	Seen
 }
 
@@ -233,8 +235,15 @@ func (v *Vault) Links(ctx context.Context, p LinksParams) (*LinksResult, error) 
 	if p.Path == "" {
 		return v.wholeGraph(ctx, p)
 	}
-	f, err := v.find(ctx, p.Path, p.At)
+	from, err := resume(p.Cursor, p.At)
 	if err != nil {
+		return nil, err
+	}
+	f, err := v.find(ctx, p.Path, from.at)
+	if err != nil {
+		return nil, err
+	}
+	if err := from.check(f.view); err != nil {
 		return nil, err
 	}
 	g, err := f.graph(ctx)
@@ -254,7 +263,7 @@ func (v *Vault) Links(ctx context.Context, p LinksParams) (*LinksResult, error) 
 		r.In = f.reach(g.in, f.doc, p.Depth)
 	}
 	r.UnresolvedLinks = len(r.Broken)
-	r.fit(p.MaxTokens)
+	r.cut(f.view, from.offset, p.MaxTokens)
 	return r, nil
 }
 
@@ -291,8 +300,15 @@ func linkName(l *note.Link) string {
 }
 
 func (v *Vault) wholeGraph(ctx context.Context, p LinksParams) (*LinksResult, error) {
-	w, cols, _, err := v.readCards(ctx, p.At, p.Collection)
+	w, offset, err := v.readFrom(ctx, p.Cursor, p.At)
 	if err != nil {
+		return nil, err
+	}
+	cols, err := v.collections(p.Collection)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := w.allCards(ctx); err != nil {
 		return nil, err
 	}
 	g, err := w.graph(ctx)
@@ -316,7 +332,7 @@ func (v *Vault) wholeGraph(ctx context.Context, p LinksParams) (*LinksResult, er
 	}
 	r.addMissing()
 	r.NodeCount, r.EdgeCount = len(r.Nodes), len(r.Edges)
-	r.fit(p.MaxTokens)
+	r.cut(w, offset, p.MaxTokens)
 	return r, nil
 }
 
@@ -373,27 +389,17 @@ func btoi(b bool) int {
 	return 0
 }
 
-// fit cuts the longest lists until the answer is within the budget.
-func (r *LinksResult) fit(budget int) {
-	tokens := func() int {
-		return 40 + 25*(len(r.Out)+len(r.In)+len(r.Broken)) + 25*len(r.Edges) + 30*len(r.Nodes)
-	}
-	for budget > 0 && tokens() > budget {
-		r.Truncated = true
-		switch {
-		case len(r.Edges) > 0 && len(r.Edges) >= len(r.Nodes):
-			r.Edges = r.Edges[:len(r.Edges)*3/4]
-		case len(r.Nodes) > 0:
-			r.Nodes = r.Nodes[:len(r.Nodes)*3/4]
-		case len(r.In) > 0 && len(r.In) >= len(r.Out):
-			r.In = r.In[:len(r.In)*3/4]
-		case len(r.Out) > 0:
-			r.Out = r.Out[:len(r.Out)*3/4]
-		case len(r.Broken) > 0:
-			r.Broken = r.Broken[:len(r.Broken)*3/4]
-		default:
-			return
-		}
+// cut leaves one page of the lists in r.
+func (r *LinksResult) cut(w *view, offset, budget int) {
+	next := page([]pile{
+		pileOf(&r.Out, costs[Linked](25)),
+		pileOf(&r.In, costs[Linked](25)),
+		pileOf(&r.Broken, costs[BrokenLink](25)),
+		pileOf(&r.Nodes, costs[Node](30)),
+		pileOf(&r.Edges, costs[Edge](25)),
+	}, offset, budget)
+	if next > 0 {
+		r.Truncated, r.Next = true, w.cursor(next)
 	}
 }
 
@@ -422,6 +428,7 @@ func (r *LinksResult) Text(t *Text) {
 			t.Printf("  %s\n", t.Warn(strings.Join(nonEmpty([]string{b.Path, b.Why, b.Near}), " - ")))
 		}
 	}
+	t.more(r.Next)
 	t.Printf("%s\n", t.Dim(r.Seen.text()))
 }
 

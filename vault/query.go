@@ -14,7 +14,7 @@ type QueryParams struct {
 	Sort       string `json:"sort,omitempty" help:"path, title, created, updated, words or a frontmatter key; -key for descending (default path)"`
 	MaxResults int    `json:"max_results,omitempty" also:"limit" default:"50" min:"1" max:"500" help:"notes"`
 	MaxTokens  int    `json:"max_tokens,omitempty" default:"6000" min:"100" help:"budget of the answer"`
-	Cursor     string `json:"cursor,omitempty" help:"next of the answer before"`
+	Cursor     string `json:"cursor,omitempty" help:"next of an answer"`
 	atParam
 }
 
@@ -145,7 +145,5 @@ func (r *QueryResult) Text(t *Text) {
 	}
 	t.Table(rows)
 	t.Printf("%s\n", t.Dim(fmt.Sprintf("%d of %s · %s", len(r.Documents), plural(r.Total, "note"), r.Seen.text())))
-	if r.Next != "" {
-		t.Printf("%s\n", t.Dim("more: --cursor "+r.Next))
-	}
+	t.more(r.Next)
 }

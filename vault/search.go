@@ -21,7 +21,7 @@ type SearchParams struct {
 	Entity     []string `json:"entity,omitempty" help:"only notes that name all of these (see kb_entities)"`
 	Explain    bool     `json:"explain,omitempty" help:"show how each score came about"`
 	MaxTokens  int      `json:"max_tokens,omitempty" default:"4000" min:"100" help:"budget of the answer"`
-	Cursor     string   `json:"cursor,omitempty" help:"next of the answer before"`
+	Cursor     string   `json:"cursor,omitempty" help:"next of an answer"`
 	Selection
 	atParam
 }
@@ -338,8 +338,8 @@ func (r *SearchResult) Text(t *Text) {
 	if r.Note != "" {
 		t.Printf("%s\n", t.Warn(r.Note))
 	}
-	if r.Next != "" && (t.Color || r.Truncated) {
-		t.Printf("%s\n", t.Dim("more: --cursor "+r.Next))
+	if t.Color || r.Truncated {
+		t.more(r.Next)
 	}
 }
 

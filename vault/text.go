@@ -47,6 +47,13 @@ func (t *Text) style(code, s string) string {
 	return "\x1b[" + code + "m" + s + "\x1b[0m"
 }
 
+// more says how to go on with a list.
+func (t *Text) more(next string) {
+	if next != "" {
+		t.Printf("%s\n", t.Dim("more: --cursor "+next))
+	}
+}
+
 // Strong, Dim, Accent and Warn return s as such on a terminal.
 func (t *Text) Strong(s string) string { return t.style("1", s) }
 
