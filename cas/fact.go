@@ -306,6 +306,37 @@ func (s *Store) Each(ctx context.Context, k Kind, r RecipeID, fn func(id string,
 	})
 }
 
+// some calls fn with those of ids that have a fact of the kind and recipe,
+// ordered by id. A value that is damaged, or that fn cannot read, is left out
+// and reported.
+func (s *Store) some(ctx context.Context, k Kind, r RecipeID, ids []string, fn func(id string, body []byte) error) error {
+	err := s.view(func(txn *badger.Txn) error {
+		w := newWalker(txn, kindPrefix(k, r))
+		defer w.it.Close()
+		for _, id := range slices.Compact(slices.Sorted(slices.Values(ids))) {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			if !w.has(id) {
+				continue
+			}
+			key := Key{k, r, id}
+			_, body, err := s.itemBody(txn, key, w.it.Item())
+			if err == nil {
+				err = fn(id, body)
+			}
+			if err != nil {
+				s.event("bad_value", "fact %s: %v", key, err)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("read facts: %w", err)
+	}
+	return nil
+}
+
 // Missing returns those of ids, each once and in their order, that have no fact of the kind
 // and recipe. It does not read values, so [Store.Get] may still find one damaged.
 func (s *Store) Missing(k Kind, r RecipeID, ids []string) ([]string, error) {

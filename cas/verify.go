@@ -83,8 +83,18 @@ func (s *Store) verifyFact(txn *badger.Txn, item *badger.Item) error {
 		return errors.New("its recipe has no name")
 	}
 	_, body, err := s.itemBody(txn, key, item)
-	if err == nil && key.Kind == Notes {
+	if err != nil {
+		return err
+	}
+	switch key.Kind {
+	case Notes:
 		err = noteDec.Unmarshal(body, new(note.Note))
+	case Chunks:
+		_, err = decodeChunks(body)
+	case Vectors:
+		_, err = decodeVector(body)
+	case Failures:
+		_, err = decodeFailure(body)
 	}
 	return err
 }
