@@ -40,6 +40,26 @@ func (r *Repo) Files(ctx context.Context, id CommitID, dir string) ([]File, []Pr
 	return l.files, l.problems, nil
 }
 
+// File returns the regular file at a path (from the repository's root) of a
+// commit. None is [ErrNotFound].
+func (r *Repo) File(id CommitID, path string) (File, error) {
+	c, err := r.node(id)
+	if err != nil {
+		return File{}, err
+	}
+	if err := CheckPath(path, false); err != nil {
+		return File{}, err
+	}
+	e, err := r.fileAt(c, path)
+	if err != nil {
+		return File{}, fmt.Errorf("find %s at %s: %w", path, id, err)
+	}
+	if e == nil {
+		return File{}, fmt.Errorf("find %s at %s: %w", path, id, ErrNotFound)
+	}
+	return File{Path: path, Blob: note.ID(e.id), Size: -1}, nil
+}
+
 // listing collects what a walk over a tree finds.
 type listing struct {
 	ctx      context.Context

@@ -67,6 +67,13 @@ func TestFilesBelow(t *testing.T) {
 			t.Errorf("Files(%q) = %q, %v, %v; want %q", dir, got, problems, err, want)
 		}
 	}
+	for name, want := range map[string]error{"a.md": nil, "sub/x/c.md": nil, "sub": ErrNotFound, "no.md": ErrNotFound,
+		"no/x.md": ErrNotFound, "a.md/x": ErrNotFound, "../a.md": ErrUnsafePath, "": ErrUnsafePath} {
+		f, err := r.File(id, name)
+		if !errors.Is(err, want) || err == nil && (f.Path != name || f.Blob.IsZero()) {
+			t.Errorf("File(%q) = %v, %v; want %v", name, f, err, want)
+		}
+	}
 	for _, dir := range []string{"..", "/sub", "sub/", "sub/../sub", ".git"} {
 		if _, _, err := r.Files(context.Background(), id, dir); !errors.Is(err, ErrUnsafePath) {
 			t.Errorf("Files(%q): %v", dir, err)

@@ -20,12 +20,14 @@ import (
 type Options struct {
 	ReadOnly bool     // no tool that writes
 	Tools    []string // only these; all when empty
+	Agent    string   // who the agent is, in what it writes: "NAME" or "NAME <ADDRESS>"; the client's name when empty
 	Log      func(format string, args ...any)
 }
 
 // Server is a vault's operations as an MCP server. Make one with [New].
 type Server struct {
 	svc   *vault.Service
+	agent string
 	log   func(format string, args ...any)
 	sdk   *sdk.Server
 	scrub scrubber
@@ -37,7 +39,7 @@ func New(svc *vault.Service, o Options) (*Server, error) {
 	if o.Log == nil {
 		o.Log = func(string, ...any) {}
 	}
-	s := &Server{svc: svc, log: o.Log, scrub: newScrubber(svc.Config())}
+	s := &Server{svc: svc, agent: o.Agent, log: o.Log, scrub: newScrubber(svc.Config())}
 	s.sdk = sdk.NewServer(
 		&sdk.Implementation{Name: "kb", Title: "kb knowledge base", Version: vault.Version},
 		&sdk.ServerOptions{
@@ -96,7 +98,7 @@ func (s *Server) addTool(op *vault.Op) {
 
 // call runs a tool. Its errors are results: the model can read and mend them.
 func (s *Server) call(ctx context.Context, op *vault.Op, req *sdk.CallToolRequest) *sdk.CallToolResult {
-	r, err := s.svc.Do(ctx, op, req.Params.Arguments, s.progress(ctx, req))
+	r, err := s.svc.DoAs(ctx, s.caller(req), op, req.Params.Arguments, s.progress(ctx, req))
 	if err != nil {
 		return s.toolError(err)
 	}
@@ -112,6 +114,15 @@ func (s *Server) call(ctx context.Context, op *vault.Op, req *sdk.CallToolReques
 		Content:           []sdk.Content{&sdk.TextContent{Text: strings.TrimRight(text.String(), "\n")}},
 		StructuredContent: json.RawMessage(structured),
 	}
+}
+
+// caller is who calls: what stands in the commits that the call makes.
+func (s *Server) caller(req *sdk.CallToolRequest) vault.Caller {
+	c := vault.Caller{Agent: s.agent}
+	if info := req.ClientInfo(); info != nil {
+		c.Client = strings.TrimSpace(info.Name + " " + info.Version)
+	}
+	return c
 }
 
 // toolError is an error as a model reads it: what failed, the code, and what

@@ -182,7 +182,7 @@ func (c *cli) runOp(cmd *opCommand) (err error) {
 
 func (c *cli) do(s *vault.Service, op *vault.Op, args json.RawMessage) error {
 	bar := c.newProgress()
-	r, err := s.Do(c.ctx, op, args, bar.report)
+	r, err := s.DoAs(c.ctx, vault.Caller{Agent: os.Getenv(agentVariable)}, op, args, bar.report)
 	bar.finish()
 	if err != nil {
 		return err

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -16,6 +17,7 @@ import (
 type mcpCmd struct {
 	ReadOnly    bool     `help:"Offer no tool that writes."`
 	Tools       []string `help:"Offer only these tools." placeholder:"NAME,…"`
+	Agent       string   `help:"Who the agent is, in the notes that it proposes: NAME or 'NAME <ADDRESS>' (default $KB_AGENT, then the client's name)." placeholder:"NAME"`
 	PrintConfig string   `help:"Print what goes into the configuration of claude-code, claude-desktop, cursor, vscode or codex." placeholder:"CLIENT"`
 }
 
@@ -31,7 +33,7 @@ func (m mcpCmd) Run(c *cli) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
-	server, err := mcp.New(s, mcp.Options{ReadOnly: m.ReadOnly, Tools: m.Tools, Log: c.log})
+	server, err := mcp.New(s, mcp.Options{ReadOnly: m.ReadOnly, Tools: m.Tools, Agent: cmp.Or(m.Agent, os.Getenv(agentVariable)), Log: c.log})
 	if err != nil {
 		return &vault.Error{Code: vault.Usage, Message: err.Error(), Hint: "tools: " + strings.Join(toolNames(), ", ")}
 	}
@@ -52,6 +54,9 @@ func (m mcpCmd) Run(c *cli) (err error) {
 	}
 	return err
 }
+
+// agentVariable names an agent that starts kb, also one that runs commands.
+const agentVariable = "KB_AGENT"
 
 func toolNames() (names []string) {
 	for _, op := range vault.Ops() {
@@ -125,6 +130,9 @@ func (m mcpCmd) serverArgs(c *cli) ([]string, error) {
 	}
 	if len(m.Tools) > 0 {
 		args = append(args, "--tools", strings.Join(m.Tools, ","))
+	}
+	if m.Agent != "" {
+		args = append(args, "--agent", m.Agent)
 	}
 	return args, nil
 }
