@@ -18,6 +18,7 @@ require (
 	github.com/goccy/go-yaml v1.19.2
 	github.com/gofrs/flock v0.13.1
 	github.com/google/go-cmp v0.7.0
+	github.com/gosimple/slug v1.15.0
 	github.com/modelcontextprotocol/go-sdk v1.8.0
 	github.com/pelletier/go-toml/v2 v2.4.3
 	github.com/rogpeppe/go-internal v1.16.0
@@ -29,6 +30,8 @@ require (
 	golang.org/x/text v0.43.0
 	google.golang.org/protobuf v1.36.7
 )
+
+require github.com/gosimple/unidecode v1.0.1 // indirect
 
 require (
 	github.com/chewxy/math32 v1.10.1 // indirect

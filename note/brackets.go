@@ -83,8 +83,9 @@ func (p linkParser) close(parent ast.Node, block text.Reader, pc parser.Context)
 	usable := opener.image || last >= b.inactive
 	b.inactive = min(b.inactive, last)
 	var link *ast.Link
+	var dest Span
 	if usable {
-		link = p.target(opener, block, pc)
+		link, dest = p.target(opener, block, pc)
 	}
 	if link == nil {
 		opener.asText()
@@ -93,24 +94,27 @@ func (p linkParser) close(parent ast.Node, block text.Reader, pc parser.Context)
 	moveInto(link, opener, parent, pc)
 	parent.RemoveChild(parent, opener)
 	_, end := block.Position()
-	return f.finishLink(link, opener, end.Start, last)
+	return f.finishLink(link, opener, Span{opener.segment.Start, end.Start}, dest, last)
 }
 
 // finishLink records a link and gives the node for it.
-func (f *facts) finishLink(link *ast.Link, opener *bracketNode, end, depth int) ast.Node {
+func (f *facts) finishLink(link *ast.Link, opener *bracketNode, extent, dest Span, depth int) ast.Node {
 	l := markdownTarget(link.Destination)
-	l.Embed, l.Start, l.End = opener.image, opener.segment.Start, end
+	l.Embed, l.Start, l.End = opener.image, extent.Start, extent.End
+	fact := linkFact{Link: l, dest: dest, ref: link.Reference != nil}
 	if opener.image {
 		n := ast.NewImage(link)
 		n.SetPos(opener.segment.Start)
-		f.links = append(f.links, linkFact{Link: l, node: n})
+		fact.node = n
+		f.links = append(f.links, fact)
 		return n
 	}
 	link.SetPos(opener.segment.Start)
 	f.dropBareLinks(opener.links)
 	unlink(link)
 	f.brackets.inactive = depth
-	f.links = append(f.links, linkFact{Link: l, node: link})
+	fact.node = link
+	f.links = append(f.links, fact)
 	return link
 }
 
@@ -153,30 +157,31 @@ func moveInto(link *ast.Link, opener *bracketNode, parent ast.Node, pc parser.Co
 	}
 }
 
-// target reads what follows the text of a link, from its ']' on; nil, with the
-// reader after the ']', if opener opens no link.
-func (p linkParser) target(opener *bracketNode, block text.Reader, pc parser.Context) *ast.Link {
+// target reads what follows the text of a link, from its ']' on, and where its
+// destination is if it is there; nil, with the reader after the ']', if opener
+// opens no link.
+func (p linkParser) target(opener *bracketNode, block text.Reader, pc parser.Context) (*ast.Link, Span) {
 	_, closer := block.Position()
 	label := text.NewSegment(opener.segment.Stop, closer.Start)
 	block.Advance(1)
 	line, pos := block.Position()
 	switch block.Peek() {
 	case '(':
-		if link := inlineTarget(block); link != nil {
-			return link
+		if link, dest := inlineTarget(block); link != nil {
+			return link, dest
 		}
 		block.SetPosition(line, pos)
 	case '[':
 		second, ok := secondLabel(block)
 		if ok && second.Len() > 0 {
-			return reference(second, ast.ReferenceLinkFull, block, pc)
+			return reference(second, ast.ReferenceLinkFull, block, pc), Span{}
 		}
 		if ok {
-			return reference(label, ast.ReferenceLinkCollapsed, block, pc)
+			return reference(label, ast.ReferenceLinkCollapsed, block, pc), Span{}
 		}
 		block.SetPosition(line, pos)
 	}
-	return reference(label, ast.ReferenceLinkShortcut, block, pc)
+	return reference(label, ast.ReferenceLinkShortcut, block, pc), Span{}
 }
 
 // reference returns a link to the definition of a label.
@@ -222,51 +227,53 @@ func secondLabel(block text.Reader) (label text.Segment, ok bool) {
 }
 
 // inlineTarget reads "(destination "title")", nil if there is no such thing.
-func inlineTarget(block text.Reader) *ast.Link {
+func inlineTarget(block text.Reader) (*ast.Link, Span) {
 	block.Advance(1)
 	block.SkipSpaces()
 	link := ast.NewLink()
+	var dest Span
 	if block.Peek() != ')' {
 		var ok bool
-		if link.Destination, ok = destination(block); !ok {
-			return nil
+		if link.Destination, dest, ok = destination(block); !ok {
+			return nil, dest
 		}
 		_, spaces, _ := block.SkipSpaces()
 		if block.Peek() != ')' {
 			if link.Title, ok = linkTitle(block); !ok || spaces == 0 {
-				return nil
+				return nil, dest
 			}
 			block.SkipSpaces()
 		}
 	}
 	if block.Peek() != ')' {
-		return nil
+		return nil, dest
 	}
 	block.Advance(1)
-	return link
+	return link, dest
 }
 
 // destination reads a link destination, in angle brackets or with balanced
-// parentheses.
-func destination(block text.Reader) ([]byte, bool) {
-	line, _ := block.PeekLine()
+// parentheses, and where it is.
+func destination(block text.Reader) ([]byte, Span, bool) {
+	line, segment := block.PeekLine()
 	if len(line) == 0 {
-		return nil, false
+		return nil, Span{}, false
 	}
+	start := segment.Start - segment.Padding
 	if line[0] == '<' {
 		for i := 1; i < len(line) && line[i] != '\n' && line[i] != '<'; i++ {
 			if line[i] == '\\' {
 				i++
 			} else if line[i] == '>' {
 				block.Advance(i + 1)
-				return line[1:i], true
+				return line[1:i], Span{start + 1, start + i}, true
 			}
 		}
-		return nil, false
+		return nil, Span{}, false
 	}
 	i := plainDestination(line)
 	block.Advance(i)
-	return line[:i], i > 0
+	return line[:i], Span{start, start + i}, i > 0
 }
 
 func plainDestination(line []byte) int {

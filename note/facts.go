@@ -24,6 +24,8 @@ type linkFact struct {
 	Link
 	node ast.Node // whose content is the text, nil when Text is set
 	bare bool     // an URL without brackets
+	dest Span     // where the destination of an inline link is, without angle brackets
+	ref  bool     // the destination is that of a definition
 }
 
 type tagFact struct {

@@ -41,58 +41,67 @@ func (n *Note) ChunkAt(offset int) int {
 }
 
 // FindHeading returns the index of the heading that s names: by its text or
-// slug, "## text" with its level, or a path of texts from above, "A > B" or
-// "A#B", in which steps may be left out. Case does not count unless several
+// slug, "## text" with its level, "#slug", or a path of texts from above, "A >
+// B" or "A#B", in which steps may be left out. Case does not count unless several
 // headings differ by it alone. The first that fits is meant.
 func (n *Note) FindHeading(s string) (int, bool) {
+	if all := n.FindHeadings(s); len(all) > 0 {
+		return all[0], true
+	}
+	return -1, false
+}
+
+// FindHeadings returns the indices of all headings that s names equally well;
+// see [Note.FindHeading].
+func (n *Note) FindHeadings(s string) []int {
 	s = strings.TrimSpace(s)
 	level := len(s) - len(strings.TrimLeft(s, "#"))
 	text := strings.TrimSpace(s[level:])
 	if text == "" {
-		return -1, false
+		return nil
 	}
 	rules := []func(h *Heading) bool{
+		func(h *Heading) bool { return level == 1 && s[1:] == h.Slug },
 		func(h *Heading) bool { return h.Text == text && (level == 0 || h.Level == level) },
 		func(h *Heading) bool { return strings.EqualFold(h.Text, text) && (level == 0 || h.Level == level) },
 		func(h *Heading) bool { return level <= 1 && h.Slug == strings.ToLower(text) },
 		func(h *Heading) bool { return level <= 1 && strings.EqualFold(h.Text, text) },
 	}
 	for _, fits := range rules {
-		for i := range n.Headings {
-			if fits(&n.Headings[i]) {
-				return i, true
-			}
+		if all := n.headingsThat(fits); len(all) > 0 {
+			return all
 		}
 	}
 	for _, separator := range []string{">", "#"} {
 		if steps := strings.Split(text, separator); len(steps) > 1 {
-			if i, ok := n.findPath(steps); ok {
-				return i, true
+			if all := n.findPath(steps); len(all) > 0 {
+				return all
 			}
 		}
 	}
-	return n.findSlug(Slug(text))
+	slug := Slug(text)
+	return n.headingsThat(func(h *Heading) bool { return slug != "" && (h.Slug == slug || Slug(h.Text) == slug) })
 }
 
-func (n *Note) findSlug(slug string) (int, bool) {
+func (n *Note) headingsThat(fits func(h *Heading) bool) (all []int) {
 	for i := range n.Headings {
-		if slug != "" && (n.Headings[i].Slug == slug || Slug(n.Headings[i].Text) == slug) {
-			return i, true
+		if fits(&n.Headings[i]) {
+			all = append(all, i)
 		}
 	}
-	return -1, false
+	return all
 }
 
-// findPath finds the first heading whose path has the steps in their order and
-// ends with the last of them.
-func (n *Note) findPath(steps []string) (int, bool) {
+// findPath finds the headings whose path has the steps in their order and ends
+// with the last of them.
+func (n *Note) findPath(steps []string) (all []int) {
 	last := strings.TrimSpace(steps[len(steps)-1])
 	for i := range n.Headings {
 		if strings.EqualFold(n.Headings[i].Text, last) && hasSteps(n.HeadingPath(i), steps) {
-			return i, true
+			all = append(all, i)
 		}
 	}
-	return -1, false
+	return all
 }
 
 func hasSteps(path, steps []string) bool {

@@ -36,6 +36,7 @@ var doors = map[string][]string{
 	"github.com/yuin/goldmark":               {"kb/note"},
 	"github.com/goccy/go-yaml":               {"kb/note", "kb/vault"}, // notes' properties; the configuration
 	"github.com/pelletier/go-toml":           {"kb/note"},
+	"github.com/gosimple/slug":               {"kb/note"},
 	"github.com/go-git/":                     {"kb/gitstore"},
 	"github.com/dgraph-io/":                  {"kb/cas"},
 	"github.com/fxamacker/cbor":              {"kb/cas"},
