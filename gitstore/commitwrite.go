@@ -17,26 +17,16 @@ import (
 // asks for that, and refused with [ErrSigning] if that cannot be done. No hook
 // runs, and no ref moves.
 func (r *Repo) WriteCommit(ctx context.Context, c *Commit) (CommitID, error) {
-	if err := r.checkCommit(c); err != nil {
-		return CommitID{}, fmt.Errorf("write commit: %w", err)
+	b := r.Batch()
+	id, err := b.WriteCommit(ctx, c)
+	if err == nil {
+		err = b.Flush()
 	}
-	sign, err := r.mustSign(ctx)
-	if err != nil {
-		return CommitID{}, fmt.Errorf("write commit: %w", err)
-	}
-	if sign {
-		return r.signCommit(ctx, c)
-	}
-	data, err := encodeCommit(c)
-	if err != nil {
-		return CommitID{}, fmt.Errorf("write commit: %w", err)
-	}
-	id, err := r.writeObject(object{kindCommit, data})
-	return CommitID(id), err
+	return id, err
 }
 
-// checkCommit refuses what would make a commit that git fsck does not like.
-func (r *Repo) checkCommit(c *Commit) error {
+// check refuses what would make a commit that git fsck does not like.
+func (c *Commit) check(read func(kind, oid) ([]byte, error)) error {
 	for _, s := range [...]Signature{c.Author, c.Committer} {
 		if err := s.check(); err != nil {
 			return err
@@ -45,11 +35,11 @@ func (r *Repo) checkCommit(c *Commit) error {
 	if strings.ContainsRune(c.Message, 0) || !utf8.ValidString(c.Message) {
 		return errors.New("the message is not text")
 	}
-	if _, err := r.objectOf(kindTree, oid(c.Tree)); err != nil {
+	if _, err := read(kindTree, oid(c.Tree)); err != nil {
 		return err
 	}
 	for _, p := range c.Parents {
-		if _, err := r.node(p); err != nil {
+		if _, err := read(kindCommit, oid(p)); err != nil {
 			return err
 		}
 	}

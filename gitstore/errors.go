@@ -23,6 +23,7 @@ var (
 	ErrLocked        = errors.New("ref is locked")     // by another process, for longer than we wait
 	ErrNoIdentity    = errors.New("no identity")       // nobody to commit as
 	ErrSigning       = errors.New("commit not signed") // though the configuration asks for it
+	ErrNoGit         = errors.New("the git program is needed and not installed")
 	ErrUnrelated     = errors.New("no common ancestor")
 )
 

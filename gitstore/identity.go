@@ -128,3 +128,6 @@ func (s Signature) env(who string) []string {
 		fmt.Sprintf("GIT_%s_DATE=@%d %s", who, s.When.Unix(), s.When.Format("-0700")),
 	}
 }
+
+// Nobody is who commits where there is no identity.
+func (r *Repo) Nobody() Signature { return Signature{"kb", "kb@localhost", r.now()} }

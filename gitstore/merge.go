@@ -57,10 +57,14 @@ type MergeResult struct {
 // Errors wrap [ErrUnrelated] for commits without a common ancestor, and
 // [ErrUnsafePath] where theirs adds what [CheckPath] refuses.
 func (r *Repo) Merge(ctx context.Context, ours, theirs CommitID) (*MergeResult, error) {
+	return r.merge(ctx, ours, theirs, r.writeObject)
+}
+
+func (r *Repo) merge(ctx context.Context, ours, theirs CommitID, put func(object) (oid, error)) (*MergeResult, error) {
 	m := newMerger(ctx, r)
 	res, err := m.commits(ours, theirs)
 	if err == nil {
-		err = m.flush(oid(res.Tree), kindTree)
+		err = m.flush(oid(res.Tree), kindTree, put)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("merge %s and %s: %w", ours, theirs, err)
@@ -121,11 +125,11 @@ func (m *merger) tree(id oid) (rawTree, error) {
 }
 
 // flush stores what was made and is reached from an object.
-func (m *merger) flush(id oid, k kind) error {
+func (m *merger) flush(id oid, k kind, put func(object) (oid, error)) error {
 	o, ok := m.made[id]
 	if !ok {
 		if k == kindTree && !m.repo.has(id) {
-			_, err := m.repo.writeObject(object{kind: kindTree}) // the empty tree
+			_, err := put(object{kind: kindTree}) // the empty tree
 			return err
 		}
 		return nil
@@ -136,13 +140,13 @@ func (m *merger) flush(id oid, k kind) error {
 			return err
 		}
 		for _, e := range t {
-			if err := m.flush(e.id, e.kind()); err != nil {
+			if err := m.flush(e.id, e.kind(), put); err != nil {
 				return err
 			}
 		}
 	}
 	delete(m.made, id)
-	_, err := m.repo.writeObject(o)
+	_, err := put(o)
 	return err
 }
 

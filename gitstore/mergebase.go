@@ -17,7 +17,8 @@ func (r *Repo) MergeBases(ctx context.Context, a, b CommitID) ([]CommitID, error
 	if err != nil {
 		return nil, err
 	}
-	found, err := w.common(a, b)
+	p := paint{walk: w, flags: map[CommitID]uint8{}}
+	found, err := p.common(a, b)
 	if err == nil && len(found) > 1 {
 		found, err = w.independent(found)
 	}
@@ -76,8 +77,7 @@ const inHeap = 1 << 4
 
 // common walks from both commits, newest first, until all that is left is known
 // to be older than a common ancestor.
-func (w *ancestry) common(a, b CommitID) ([]CommitID, error) {
-	p := paint{walk: w, flags: map[CommitID]uint8{}}
+func (p *paint) common(a, b CommitID) ([]CommitID, error) {
 	if err := p.give(a, reachedByA); err != nil {
 		return nil, err
 	}
@@ -86,7 +86,7 @@ func (w *ancestry) common(a, b CommitID) ([]CommitID, error) {
 	}
 	var found []CommitID
 	for p.fresh > 0 {
-		if err := w.ctx.Err(); err != nil {
+		if err := p.walk.ctx.Err(); err != nil {
 			return nil, err
 		}
 		c := heap.Pop(&p.heap).(*datePoint).commit
@@ -103,7 +103,7 @@ func (w *ancestry) common(a, b CommitID) ([]CommitID, error) {
 			}
 			down |= stale
 		}
-		for _, parent := range w.parents(c) {
+		for _, parent := range p.walk.parents(c) {
 			if err := p.give(parent, down); err != nil {
 				return nil, err
 			}

@@ -28,8 +28,9 @@ const (
 type Edit struct {
 	Path   string // from the root of the tree
 	Blob   note.ID
+	Src    []byte // the bytes, if they are not stored yet; then Blob does not matter
 	Mode   FileMode
-	Delete bool // remove the file; Blob and Mode do not matter
+	Delete bool // remove the file; Blob, Src and Mode do not matter
 }
 
 // EditTree applies edits to a tree, the zero TreeID being empty, and stores the
@@ -45,7 +46,11 @@ type Edit struct {
 // something that is no regular file, and for a path edited twice; or
 // [ErrNotFound] for a blob, or a file to remove, that is not there.
 func (r *Repo) EditTree(ctx context.Context, base TreeID, edits []Edit) (TreeID, error) {
-	w := treeWriter{ctx: ctx, repo: r, checked: true, put: r.writeObject, clash: func(path, why string) error {
+	return r.editTree(ctx, base, edits, r.writeObject, nil)
+}
+
+func (r *Repo) editTree(ctx context.Context, base TreeID, edits []Edit, put func(object) (oid, error), read func(oid) ([]byte, error)) (TreeID, error) {
+	w := treeWriter{ctx: ctx, repo: r, checked: true, put: put, read: read, clash: func(path, why string) error {
 		return fmt.Errorf("%w: %s %s", ErrPathConflict, path, why)
 	}}
 	changes := make([]pathEdit, len(edits))
@@ -53,19 +58,35 @@ func (r *Repo) EditTree(ctx context.Context, base TreeID, edits []Edit) (TreeID,
 		if err := CheckPath(e.Path, false); err != nil {
 			return TreeID{}, fmt.Errorf("edit tree: %w", err)
 		}
-		if !e.Delete && !r.has(oid(e.Blob)) {
-			return TreeID{}, fmt.Errorf("edit %s: blob %s: %w", e.Path, e.Blob, ErrNotFound)
+		blob, err := w.blob(e)
+		if err != nil {
+			return TreeID{}, fmt.Errorf("edit %s: %w", e.Path, err)
 		}
-		changes[i] = pathEdit{e.Path, rawEntry{id: oid(e.Blob), bits: e.Mode.bits()}, e.Delete}
+		changes[i] = pathEdit{e.Path, rawEntry{id: blob, bits: e.Mode.bits()}, e.Delete}
 	}
 	id, err := w.edit(oid(base), "", changes)
 	if err == nil && id == (oid{}) {
-		id, err = r.writeObject(object{kind: kindTree})
+		id, err = put(object{kind: kindTree})
 	}
 	if err != nil {
 		return TreeID{}, fmt.Errorf("edit tree %s: %w", base, err)
 	}
 	return TreeID(id), nil
+}
+
+// blob finds or stores what an edit puts.
+func (w *treeWriter) blob(e Edit) (oid, error) {
+	switch {
+	case e.Delete:
+		return oid{}, nil
+	case len(e.Src) > MaxBlob:
+		return oid{}, fmt.Errorf("%w: %d bytes, the limit is %d", ErrTooLarge, len(e.Src), MaxBlob)
+	case e.Src != nil:
+		return w.put(object{kindBlob, e.Src})
+	case !w.repo.has(oid(e.Blob)):
+		return oid{}, fmt.Errorf("blob %s: %w", e.Blob, ErrNotFound)
+	}
+	return oid(e.Blob), nil
 }
 
 func (m FileMode) bits() filemode.FileMode {

@@ -15,6 +15,7 @@ import (
 var ours = map[string][]string{
 	"kb/note":               {},
 	"kb/gitstore":           {"kb/note", "kb/internal/diff"},
+	"kb/draft":              {"kb/gitstore", "kb/note"},
 	"kb/cas":                {"kb/note"},
 	"kb/index":              {"kb/note", "kb/cas"},
 	"kb/export":             {"kb/note"},
@@ -22,7 +23,7 @@ var ours = map[string][]string{
 	"kb/internal/diff":      {},
 	"kb/internal/secrets":   {},
 	"kb/internal/owner":     {},
-	"kb/vault":              {"kb/note", "kb/gitstore", "kb/cas", "kb/index", "kb/export", "kb/vector", "kb/internal/diff", "kb/internal/owner", "kb/internal/secrets"},
+	"kb/vault":              {"kb/note", "kb/gitstore", "kb/draft", "kb/cas", "kb/index", "kb/export", "kb/vector", "kb/internal/diff", "kb/internal/owner", "kb/internal/secrets"},
 	"kb/mcp":                {"kb/vault"},
 	"kb/cmd/kb":             {"kb/mcp", "kb/vault"},
 	"kb/internal/vaulttest": {"kb/vault"},
