@@ -50,17 +50,6 @@ func numbered(name string, n int) string {
 
 // Name makes a draft's name from a title. It is never empty.
 func Name(title string) string {
-	var b strings.Builder
-	for _, c := range note.Slug(title) {
-		switch {
-		case c >= 'a' && c <= 'z', c >= '0' && c <= '9', c == '-' && b.Len() > 0:
-			b.WriteRune(c)
-		}
-	}
-	name := b.String()
-	name = strings.Trim(name[:min(len(name), maxName)], "-")
-	if name == "" {
-		return "draft"
-	}
-	return name
+	name := note.FileSlug(title)
+	return strings.TrimRight(name[:min(len(name), maxName)], "-")
 }
