@@ -123,6 +123,7 @@ func TestWords(t *testing.T) {
 		var got []string
 		for _, h := range Hunks([]byte(test.old), []byte(test.now), 0) {
 			h.Words()
+			h.Words()
 			for _, l := range h.Lines {
 				got = append(got, bracketed(l))
 			}

@@ -8,8 +8,11 @@ import (
 
 // Words marks in each run of removed lines that added lines follow what differs
 // between them, word by word. Where little is left in common nothing is marked:
-// the lines are not the same any more.
+// the lines are not the same any more. It may be called again.
 func (h *Hunk) Words() {
+	for i := range h.Lines {
+		h.Lines[i].Marks = nil
+	}
 	for i := 0; i < len(h.Lines); {
 		gone := run(h.Lines[i:], Removed)
 		come := run(h.Lines[i+gone:], Added)
