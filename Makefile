@@ -29,7 +29,7 @@ race: ## the tests under the race detector
 check: lint test race cross ## everything before a release
 
 golden: ## rewrite the golden files; read the diff
-	$(GO) test ./cmd/kb ./mcp ./vault -update
+	$(GO) test ./cmd/kb ./cmd/kb/tui ./mcp ./vault -update
 
 FUZZTIME ?= 20s
 fuzz: ## every fuzz target for a while

@@ -25,8 +25,10 @@ var ours = map[string][]string{
 	"kb/internal/owner":     {},
 	"kb/vault":              {"kb/note", "kb/gitstore", "kb/draft", "kb/cas", "kb/index", "kb/export", "kb/vector", "kb/internal/diff", "kb/internal/owner", "kb/internal/secrets"},
 	"kb/mcp":                {"kb/vault"},
-	"kb/cmd/kb":             {"kb/mcp", "kb/vault"},
+	"kb/cmd/kb":             {"kb/mcp", "kb/vault", "kb/cmd/kb/tui"},
+	"kb/cmd/kb/tui":         {"kb/internal/diff"},
 	"kb/internal/vaulttest": {"kb/vault"},
+	"kb/internal/ptytest":   {},
 	"kb/internal/imports":   {},
 	"kb/bench":              {},
 }
@@ -49,6 +51,9 @@ var doors = map[string][]string{
 	"github.com/modelcontextprotocol/go-sdk": {"kb/mcp"},
 	"github.com/alecthomas/kong":             {"kb/cmd/kb"},
 	"github.com/schollz/progressbar":         {"kb/cmd/kb"},
+	"charm.land/bubbletea":                   {"kb/cmd/kb/tui"},
+	"github.com/charmbracelet/x/ansi":        {"kb/cmd/kb/tui", "kb/internal/ptytest"}, // widths of characters; control sequences
+	"github.com/creack/pty":                  {"kb/internal/ptytest"},
 }
 
 type goPackage struct {

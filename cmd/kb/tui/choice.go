@@ -1,0 +1,141 @@
+package tui
+
+import "kb/internal/diff"
+
+// choice is what of a diff is to be merged: all but what was left out.
+type choice struct {
+	diff *Diff
+	out  map[hunkAt]bool
+}
+
+// hunkAt is a hunk of a diff; hunk 0 of a note without hunks is the note.
+type hunkAt struct{ note, hunk int }
+
+func newChoice(d *Diff) choice { return choice{diff: d, out: map[hunkAt]bool{}} }
+
+// hunks counts those of a note, at least one.
+func (c choice) hunks(note int) int { return max(1, len(c.diff.Notes[note].Hunks)) }
+
+func (c choice) has(h hunkAt) bool { return !c.out[h] }
+
+// chosen counts the chosen hunks of a note.
+func (c choice) chosen(note int) (n int) {
+	for h := range c.hunks(note) {
+		if c.has(hunkAt{note, h}) {
+			n++
+		}
+	}
+	return n
+}
+
+func (c choice) toggle(h hunkAt) {
+	if c.out[h] {
+		delete(c.out, h)
+	} else {
+		c.out[h] = true
+	}
+}
+
+// toggleNote leaves a note out, or takes all of it in when some of it is out.
+func (c choice) toggleNote(note int) {
+	leave := c.chosen(note) == c.hunks(note)
+	for h := range c.hunks(note) {
+		c.set(hunkAt{note, h}, !leave)
+	}
+}
+
+// toggleAll leaves everything out, or takes all in when something is out.
+func (c choice) toggleAll() {
+	leave := c.all()
+	for note := range c.diff.Notes {
+		for h := range c.hunks(note) {
+			c.set(hunkAt{note, h}, !leave)
+		}
+	}
+}
+
+func (c choice) set(h hunkAt, in bool) {
+	if c.has(h) != in {
+		c.toggle(h)
+	}
+}
+
+// all reports whether nothing was left out.
+func (c choice) all() bool { return len(c.out) == 0 }
+
+// pieces are what was chosen; nil for all.
+func (c choice) pieces() []Piece {
+	if c.all() {
+		return nil
+	}
+	list := []Piece{}
+	for i, n := range c.diff.Notes {
+		p := Piece{Path: n.Path}
+		switch c.chosen(i) {
+		case 0:
+			continue
+		case c.hunks(i):
+		default:
+			for h := range n.Hunks {
+				if c.has(hunkAt{i, h}) {
+					p.Hunks = append(p.Hunks, h)
+				}
+			}
+		}
+		list = append(list, p)
+	}
+	return list
+}
+
+// size counts the chosen notes, hunks and lines.
+func (c choice) size() (s size) {
+	for i, n := range c.diff.Notes {
+		chosen := c.chosen(i)
+		if chosen == 0 {
+			continue
+		}
+		s.notes++
+		s.hunks += chosen
+		if chosen == c.hunks(i) {
+			s.added, s.removed = s.added+n.Added, s.removed+n.Removed
+			continue
+		}
+		for h, hunk := range n.Hunks {
+			if c.has(hunkAt{i, h}) {
+				a, r := hunk.count()
+				s.added, s.removed = s.added+a, s.removed+r
+			}
+		}
+	}
+	return s
+}
+
+type size struct{ notes, hunks, added, removed int }
+
+func (h Hunk) count() (added, removed int) {
+	for _, l := range h.Lines {
+		switch l.Kind {
+		case diff.Added:
+			added++
+		case diff.Removed:
+			removed++
+		}
+	}
+	return added, removed
+}
+
+// inTheWay is the first problem of what was chosen, nil for none.
+func (c choice) inTheWay() *Problem {
+	chosen := map[string]bool{"": true}
+	for i, n := range c.diff.Notes {
+		if c.chosen(i) > 0 {
+			chosen[n.Path] = true
+		}
+	}
+	for i, p := range c.diff.Problems {
+		if chosen[p.Path] {
+			return &c.diff.Problems[i]
+		}
+	}
+	return nil
+}

@@ -1,0 +1,144 @@
+package tui
+
+import (
+	"strings"
+	"time"
+)
+
+// old is the age from which a draft is marked.
+const old = 14 * 24 * time.Hour
+
+// draftRows is how many rows a draft takes in the list.
+const draftRows = 2
+
+// list is the left side: the drafts that the filter lets through.
+type list struct {
+	all      []Draft
+	shown    []int // positions in all
+	filter   string
+	selected int // position in shown
+	top      int
+}
+
+// fill shows drafts that were read, and stays on the one of that name; where
+// that is gone, on its successor.
+func (l *list) fill(drafts []Draft, name string) {
+	l.all = drafts
+	l.refilter(name)
+}
+
+// refilter applies the filter, and stays on a draft while it is shown.
+func (l *list) refilter(name string) {
+	l.shown = l.shown[:0]
+	found := false
+	for i, d := range l.all {
+		if !matches(d, l.filter) {
+			continue
+		}
+		if d.Name == name {
+			l.selected, found = len(l.shown), true
+		}
+		l.shown = append(l.shown, i)
+	}
+	if !found {
+		l.selected = min(l.selected, max(len(l.shown)-1, 0))
+	}
+}
+
+// matches reports whether every word of the filter is in what the list or the
+// pane says of a draft.
+func matches(d Draft, filter string) bool {
+	text := strings.ToLower(strings.Join([]string{d.Name, d.Agent, d.Author, d.Subject}, "\n"))
+	for _, word := range strings.Fields(strings.ToLower(filter)) {
+		if !strings.Contains(text, word) {
+			return false
+		}
+	}
+	return true
+}
+
+// current is the selected draft, nil for none.
+func (l *list) current() *Draft {
+	if l.selected >= len(l.shown) {
+		return nil
+	}
+	return &l.all[l.shown[l.selected]]
+}
+
+// name is that of the selected draft, or empty.
+func (l *list) name() string {
+	if d := l.current(); d != nil {
+		return d.Name
+	}
+	return ""
+}
+
+// move selects another draft.
+func (l *list) move(by int) {
+	l.selected = max(0, min(l.selected+by, len(l.shown)-1))
+}
+
+// oldOnes counts the drafts that wait for long.
+func (l *list) oldOnes(now time.Time) (n int) {
+	for _, d := range l.all {
+		if isOld(d, now) {
+			n++
+		}
+	}
+	return n
+}
+
+func isOld(d Draft, now time.Time) bool { return now.Sub(d.Date) >= old }
+
+// view is the list's rows.
+func (l *list) view(width, rows int, now time.Time, focused bool, m measure) (out []row) {
+	fits := max(rows/draftRows, 1)
+	l.top = max(min(l.top, l.selected), l.selected-fits+1, 0)
+	for i := l.top; i < len(l.shown) && i < l.top+fits; i++ {
+		out = append(out, draftView(l.all[l.shown[i]], width, now, i == l.selected, focused, m)...)
+	}
+	return out
+}
+
+// draftView is a draft's two rows: its name and age; who, and how much.
+func draftView(d Draft, width int, now time.Time, selected, focused bool, m measure) []row {
+	name, sign, when := plain, good, dim
+	mark := "✓"
+	if d.Conflicts || d.Failed > 0 {
+		mark, sign = "✗", bad
+	}
+	waited := age(now.Sub(d.Date))
+	if isOld(d, now) {
+		waited, when = "old "+waited, warn
+	}
+	if selected {
+		name = strong
+	}
+	if selected && focused {
+		name, sign, when = inverse, inverse, inverse
+	}
+	age := row{when.paint(waited + " "), len(waited) + 1}
+	edge := " "
+	if selected {
+		edge = "▌"
+	}
+	head := row{sign.paint(edge + mark + " "), 3}.add(clip(d.Name, width-4-age.width, name, m))
+	gap := max(width-head.width-age.width, 0)
+	first := head.add(row{name.paint(strings.Repeat(" ", gap)), gap}).add(age)
+	return []row{first, spread(clip("   "+about(d), width-1, dim, m), changedLines(d.Added, d.Removed).add(row{" ", 1}), width)}
+}
+
+// about says who wrote a draft, what is wrong with it, or how much it is.
+func about(d Draft) string {
+	from := d.Author
+	if d.Agent != "" {
+		from = d.Agent
+	}
+	switch {
+	case d.Conflicts:
+		return from + " · conflicts"
+	case d.Failed > 0:
+		return from + " · " + plural(d.Failed, "problem")
+	}
+	return from + " · " + plural(d.Notes, "note")
+}
