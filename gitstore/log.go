@@ -131,7 +131,7 @@ func (w *logWalk) record(p logPoint, file *treeEntry, parents []CommitID, older 
 	for i, parent := range parents {
 		from := p.path
 		if older[i] == nil {
-			if from, err = w.renamedFrom(parent, p.commit.id, from); err != nil {
+			if from, err = w.repo.renamedFrom(w.ctx, parent, p.commit.id, from); err != nil {
 				return err
 			}
 		}
@@ -144,8 +144,8 @@ func (w *logWalk) record(p logPoint, file *treeEntry, parents []CommitID, older 
 
 // renamedFrom returns the path in parent from which the file was renamed, or
 // its path now if it was not.
-func (w *logWalk) renamedFrom(parent, child CommitID, path string) (string, error) {
-	changes, err := w.repo.Diff(w.ctx, parent, child, "")
+func (r *Repo) renamedFrom(ctx context.Context, parent, child CommitID, path string) (string, error) {
+	changes, err := r.Diff(ctx, parent, child, "")
 	if err != nil {
 		return "", err
 	}

@@ -176,6 +176,9 @@ func (w *view) reads(c *collection) bool {
 	return false
 }
 
+// short names a commit to a person.
+func short(id gitstore.CommitID) string { return id.String()[:12] }
+
 // fullName names what was read, for an answer: its commits, or worktree.
 func (w *view) fullName() string {
 	if w.worktree {

@@ -66,6 +66,7 @@ var ops = []*Op{
 	healthOp,
 	exportOp,
 	verifyOp,
+	blameOp,
 	statsOp,
 	reindexOp,
 	doctorOp,

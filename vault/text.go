@@ -248,6 +248,9 @@ func plural(n int, one string) string {
 	return fmt.Sprintf("%s %ss", thousands(n), one)
 }
 
+// padLeft writes n at the right of a column.
+func padLeft(n, width int) string { return fmt.Sprintf("%*d", width, n) }
+
 // thousands writes n with separators: 38,430.
 func thousands(n int) string {
 	s := fmt.Sprint(n)

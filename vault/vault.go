@@ -263,6 +263,22 @@ func (c *collection) full(path string) string {
 	return c.dir + "/" + path
 }
 
+// locate finds the collection that a path of the repository is in, the innermost
+// when they nest, and the path within it. A file outside all keeps its path.
+func (r *repo) locate(full string) (found *collection, path string) {
+	path = full
+	for _, c := range r.cols {
+		p, inside := full, c.dir == ""
+		if !inside {
+			p, inside = strings.CutPrefix(full, c.dir+"/")
+		}
+		if inside && (found == nil || len(c.dir) > len(found.dir)) {
+			found, path = c, p
+		}
+	}
+	return found, path
+}
+
 func matchAny(patterns []string, path string) bool {
 	for _, p := range patterns {
 		if doublestar.MatchUnvalidated(p, path) {

@@ -183,3 +183,23 @@ func (d *comparison) extend(s span, i, j int, counts map[int]lineCount) (span, i
 	}
 	return run, count
 }
+
+// Kept maps the lines of the new text that the old one has, by their numbers from
+// 0, to their numbers there.
+func Kept(old, now []byte) map[int]int {
+	numbers := Numbers{}
+	a, b := numbers.Of(Lines(old)), numbers.Of(Lines(now))
+	kept := map[int]int{}
+	i, j := 0, 0
+	keep := func(until int) {
+		for ; j < until; i, j = i+1, j+1 {
+			kept[j] = i
+		}
+	}
+	for _, c := range Sequences(a, b) {
+		keep(c.B)
+		i, j = c.A+c.NA, c.B+c.NB
+	}
+	keep(len(b))
+	return kept
+}
