@@ -1,28 +1,38 @@
 package vector
 
+import "math"
+
 // Vectors of one embedder have much in common: a direction that says only that
 // they are of that embedder. Taking the mean of a view's vectors away leaves
 // what tells its texts apart, and makes cosines worth more in [Fuse].
 
-// Mean returns the mean of the vectors of keep - of all if keep is nil - as
-// their int8 form has them. It is added up in the order of the keys: two packs
-// give the same bits for the same vectors. The mean of nothing is zeros.
-func (p *Pack) Mean(keep *Set) []float64 {
-	sum, n := make([]float64, p.dim), 0
-	for i := range p.Len() {
-		if !keep.has(i) {
-			continue
-		}
-		n++
-		row, factor := p.quantized[i*p.stride:][:p.dim], float64(p.scales[i].factor)
-		for j, b := range row {
-			sum[j] += float64(int8(b)) * factor // exact, so that it may be fused
+// meanScale is the grid on which factors are added up: 2⁴⁰ of them fit in 1.
+const meanScale = 1 << 40
+
+// Mean returns the mean of the vectors of sets, which are of dim numbers, as their
+// int8 form has them. It is added up in integers: the same vectors have the same
+// mean to the bit, however they are divided among packs. The mean of nothing is
+// zeros.
+func Mean(dim int, sets ...*Set) []float64 {
+	sum, n := make([]int64, dim), 0
+	for _, s := range sets {
+		p := s.pack
+		for i := range p.Len() {
+			if !s.has(i) {
+				continue
+			}
+			n++
+			factor := int64(math.RoundToEven(float64(p.scales[i].factor) * meanScale)) // below 2³⁴
+			for j, b := range p.quantized[i*p.stride:][:dim] {
+				sum[j] += int64(int8(b)) * factor
+			}
 		}
 	}
-	for j := range sum {
-		sum[j] /= float64(max(n, 1))
+	mean := make([]float64, dim)
+	for j, x := range sum {
+		mean[j] = float64(x) / meanScale / float64(max(n, 1))
 	}
-	return sum
+	return mean
 }
 
 // Centered returns v less the mean, scaled to length 1. What has no length, or

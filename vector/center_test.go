@@ -11,13 +11,19 @@ func TestMean(t *testing.T) {
 	r := rand.New(rand.NewPCG(19, 20))
 	rows, _ := adversarial(r, "random", 200, 24)
 	p := mustPack(t, rows)
-	keys := []Key{rows[3].key, rows[150].key}
-	some, _ := p.Select(slices.Values(keys))
+	some, _ := p.Select(slices.Values([]Key{rows[3].key, rows[150].key}))
+	all := p.Set(func(yield func(int) bool) {
+		for i := range p.Len() {
+			if !yield(i) {
+				return
+			}
+		}
+	})
 	for name, c := range map[string]struct {
 		keep *Set
 		rows []row
 	}{
-		"all":  {nil, rows},
+		"all":  {all, rows},
 		"some": {some, []row{rows[3], rows[150]}},
 	} {
 		want := make([]float64, 24)
@@ -26,18 +32,36 @@ func TestMean(t *testing.T) {
 				want[j] += float64(x) / float64(len(c.rows))
 			}
 		}
-		for j, x := range p.Mean(c.keep) {
+		for j, x := range Mean(24, c.keep) {
 			if math.Abs(x-want[j]) > 1.0/127 {
 				t.Errorf("%s: number %d is %v, want about %v", name, j, x, want[j])
 			}
 		}
 	}
-	only := mustPack(t, []row{rows[3], rows[150]})
-	if got, want := only.Mean(nil), p.Mean(some); !slices.Equal(got, want) {
+	var odd, even []row
+	for i, row := range rows {
+		if i%2 == 0 {
+			even = append(even, row)
+		} else {
+			odd = append(odd, row)
+		}
+	}
+	whole := func(rows []row) *Set {
+		p := mustPack(t, rows)
+		s, _ := p.Select(func(yield func(Key) bool) {
+			for _, row := range rows {
+				yield(row.key)
+			}
+		})
+		return s
+	}
+	if got, want := Mean(24, whole(odd), whole(even)), Mean(24, all); !slices.Equal(got, want) {
+		t.Errorf("the mean depends on how vectors are divided: %v and %v", got, want)
+	}
+	if got, want := Mean(24, whole([]row{rows[3], rows[150]})), Mean(24, some); !slices.Equal(got, want) {
 		t.Errorf("the mean depends on what else is in the pack: %v and %v", got, want)
 	}
-	none, _ := p.Select(slices.Values([]Key(nil)))
-	if got := p.Mean(none); !slices.Equal(got, make([]float64, 24)) {
+	if got := Mean(24); !slices.Equal(got, make([]float64, 24)) {
 		t.Errorf("the mean of nothing is %v", got)
 	}
 }

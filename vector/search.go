@@ -37,6 +37,15 @@ func (p *Pack) Select(keys iter.Seq[Key]) (s *Set, missing int) {
 	return s, missing
 }
 
+// Set returns the set of the vectors with the given numbers.
+func (p *Pack) Set(numbers iter.Seq[int]) *Set {
+	s := &Set{p, make([]uint64, (p.Len()+63)/64)}
+	for i := range numbers {
+		s.words[i/64] |= 1 << (i % 64)
+	}
+	return s
+}
+
 func (s *Set) has(i int) bool { return s == nil || s.words[i/64]>>(i%64)&1 == 1 }
 
 // len returns how many vectors s has.
