@@ -88,7 +88,7 @@ func (f *finder) findPhrases(dst []match, spots []spot) []match {
 }
 
 // excerpts fills in what the hits show of their text.
-func (e *evaluation) excerpts(p *plan, top []found, res *Result) error {
+func (e *evaluation) excerpts(p *plan, q Query, top []found, res *Result) error {
 	b := e.v.segs.builders.Get().(*builder)
 	defer e.v.segs.builders.Put(b)
 	f := newFinder(p, b)
@@ -102,7 +102,12 @@ func (e *evaluation) excerpts(p *plan, top []found, res *Result) error {
 			return err
 		}
 		matches = f.find(matches[:0], t.spots(b))
-		f.excerpt(&res.Hits[i], t, matches)
+		h := &res.Hits[i]
+		chunk, part := f.bestChunk(t, matches)
+		if near := h.Near; near != nil && near.Chunk < len(t.note.Chunks) && (len(part) == 0 || q.Meaning.Alone) {
+			chunk, part = near.Chunk, within(t.note.Chunks[near.Chunk], matches)
+		}
+		f.excerpt(h, t, chunk, part)
 		e.surface(p, t.text, matches, res)
 	}
 	return nil
@@ -122,9 +127,16 @@ func (e *evaluation) surface(p *plan, text []byte, matches []match, res *Result)
 	}
 }
 
-// excerpt chooses the best chunk of a note and shows the best of it.
-func (f *finder) excerpt(h *Hit, t *cachedText, matches []match) {
-	chunk, part := f.bestChunk(t, matches)
+// within returns the matches in a chunk.
+func within(c note.Chunk, matches []match) []match {
+	order := func(m match, at int) int { return cmp.Compare(m.start, at) }
+	first, _ := slices.BinarySearchFunc(matches, c.Start, order)
+	end, _ := slices.BinarySearchFunc(matches, c.End, order)
+	return matches[first:end]
+}
+
+// excerpt shows the best of a chunk, which has the matches of part.
+func (f *finder) excerpt(h *Hit, t *cachedText, chunk int, part []match) {
 	h.Chunk = chunk
 	from, to, heading := min(t.note.Body, len(t.text)), len(t.text), -1
 	if chunk >= 0 {
@@ -133,7 +145,10 @@ func (f *finder) excerpt(h *Hit, t *cachedText, matches []match) {
 		h.Lines = [2]int{c.Line, c.EndLine}
 	}
 	if len(part) == 0 {
-		if h.Excerpt = clean(t.note.Summary); h.Excerpt == "" {
+		if h.Near == nil {
+			h.Excerpt = clean(t.note.Summary)
+		}
+		if h.Excerpt == "" {
 			h.Excerpt = f.render(t, from, from, to)
 		}
 	} else {

@@ -4,18 +4,18 @@ package index
 func (e *evaluation) hits(p *plan, q Query, top []found, wanted float64, res *Result) error {
 	for _, f := range top {
 		res.Hits = append(res.Hits, Hit{
-			Member: int(f.member), Also: e.v.also(f, q.Keep), Score: f.score, Chunk: -1, Terms: e.words(p, f.doc),
+			Member: int(f.member), Also: e.v.also(f, q.Keep), Score: f.score, Chunk: -1, Terms: e.words(p, f.doc), Near: f.near,
 		})
 	}
 	if q.Explain {
-		if err := e.explain(p, top, wanted, res.Hits); err != nil {
+		if err := e.explain(p, q, top, wanted, res.Hits); err != nil {
 			return err
 		}
 	}
 	if q.NoExcerpt || len(top) == 0 {
 		return nil
 	}
-	return e.excerpts(p, top, res)
+	return e.excerpts(p, q, top, res)
 }
 
 // also returns the other kept paths of a note.
@@ -41,9 +41,12 @@ func (e *evaluation) words(p *plan, d int32) []string {
 }
 
 // explain looks every unit up once more, for the notes that are shown.
-func (e *evaluation) explain(p *plan, top []found, wanted float64, hits []Hit) error {
+func (e *evaluation) explain(p *plan, q Query, top []found, wanted float64, hits []Hit) error {
 	for i, f := range top {
-		x := &Explanation{Coverage: e.coverage(p, f.doc, wanted), Obsolete: 1}
+		x := &Explanation{Coverage: e.coverage(p, f.doc, wanted), Obsolete: 1, Words: f.words, Best: p.best}
+		if q.Meaning != nil && !q.Meaning.Alone {
+			x.Weight = q.Meaning.Weight
+		}
 		if e.v.docs[f.doc].obsolete {
 			x.Obsolete = obsoleteFactor
 		}

@@ -123,7 +123,7 @@ func (v *View) searchLines(ctx context.Context, q Query) (*Result, error) {
 		}
 		if n := float64(m.count(t.text)); n > 0 && n >= q.MinScore {
 			res.Total++
-			best.offer(found{int32(d), member, n})
+			best.offer(found{doc: int32(d), member: member, score: n})
 		}
 	}
 	top := best.sorted()

@@ -38,11 +38,14 @@ const maxUnits = 512
 
 // plan is a query ready to be evaluated.
 type plan struct {
-	root  *node
-	units []*unit
-	words int  // main units that are scored
-	sets  bool // the query needs sets of notes
-	cut   bool // it had more than maxUnits
+	root    *node
+	units   []*unit
+	words   int    // main units that are scored
+	sets    bool   // the query needs sets of notes
+	allowed bitset // the notes that its structure allows; nil for all
+	cut     bool   // it had more than maxUnits
+
+	best float64 // the best score by words in the view, once it is known
 }
 
 func (v *View) plan(text string) (*plan, string) {

@@ -12,6 +12,8 @@ type found struct {
 	doc    int32
 	member int32 // the first that is kept
 	score  float64
+	words  float64 // by words alone
+	near   *Near   // in meaning
 }
 
 func (v *View) searchText(ctx context.Context, q Query) (*Result, error) {
@@ -28,8 +30,10 @@ func (v *View) searchText(ctx context.Context, q Query) (*Result, error) {
 		return nil, err
 	}
 	total := p.wanted()
-	top := e.rank(p, q, total, res)
-	res.LowConfidence = e.lowConfidence(p, top)
+	top, err := e.rank(p, q, total, res)
+	if err != nil {
+		return nil, err
+	}
 	top = top[min(q.Offset, len(top)):]
 	return res, e.hits(p, q, top, total, res)
 }
@@ -90,33 +94,45 @@ func (e *evaluation) coverage(p *plan, d int32, wanted float64) float64 {
 }
 
 // rank returns the best Offset+Max notes in order, and counts all.
-func (e *evaluation) rank(p *plan, q Query, wanted float64, res *Result) []found {
-	var allowed bitset
+func (e *evaluation) rank(p *plan, q Query, wanted float64, res *Result) ([]found, error) {
+	matches := e.matches(p, wanted)
+	if q.Meaning != nil {
+		return e.fuse(p, q, matches, res)
+	}
+	best := topList{v: e.v, max: q.Offset + q.Max}
+	for _, f := range matches {
+		if f.score < q.MinScore {
+			continue
+		}
+		if f.member = e.v.firstKept(f.doc, q.Keep); f.member >= 0 {
+			res.Total++
+			best.offer(f)
+		}
+	}
+	top := best.sorted()
+	res.LowConfidence = e.lowConfidence(p, top)
+	return top, nil
+}
+
+// matches returns every note that has words of the query, as far as its
+// structure allows, with its score.
+func (e *evaluation) matches(p *plan, wanted float64) []found {
 	if p.sets {
-		allowed = e.set(p.root, false)
+		p.allowed = e.set(p.root, false)
 		for d := range e.v.docs {
-			if allowed.has(int32(d)) {
+			if p.allowed.has(int32(d)) {
 				e.see(int32(d))
 			}
 		}
 	}
-	best := topList{v: e.v, max: q.Offset + q.Max}
+	all := make([]found, 0, len(e.seen))
 	for _, d := range e.seen {
-		if allowed != nil && !allowed.has(d) {
-			continue
+		if p.allowed == nil || p.allowed.has(d) {
+			score := e.final(p, d, wanted)
+			all = append(all, found{doc: d, score: score, words: score})
 		}
-		score := e.final(p, d, wanted)
-		if score < q.MinScore {
-			continue
-		}
-		m := e.v.firstKept(d, q.Keep)
-		if m < 0 {
-			continue
-		}
-		res.Total++
-		best.offer(found{d, m, score})
 	}
-	return best.sorted()
+	return all
 }
 
 // firstKept returns the first member of note d that keep keeps, or -1.

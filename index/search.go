@@ -29,6 +29,8 @@ type Query struct {
 	Explain  bool
 	// NoExcerpt leaves out what needs the notes' text.
 	NoExcerpt bool
+	// Meaning ranks by meaning as well as by words, in ModeText.
+	Meaning *Meaning
 }
 
 // Result is the answer to a query. Total counts the notes that match, hits and
@@ -59,6 +61,7 @@ type Hit struct {
 	Marks       []note.Span // of matched words in Excerpt, in bytes
 	Matches     []Line      // in literal and regex mode: matching lines
 	MatchCount  int         // in literal and regex mode: all matching lines
+	Near        *Near       // in meaning, if that was asked for and is known
 	Explain     *Explanation
 }
 
@@ -70,11 +73,14 @@ type Line struct {
 }
 
 // Explanation tells how a score came about: the sum of the contributions, times
-// Coverage, times Obsolete.
+// Coverage, times Obsolete, is the score by words. With [Meaning], see there.
 type Explanation struct {
 	Terms    []TermExplanation
 	Coverage float64
 	Obsolete float64
+	Words    float64 // the score by words
+	Best     float64 // the best such score in the view
+	Weight   float64 // of the cosine
 }
 
 // TermExplanation is what one term of the query gave.

@@ -31,6 +31,7 @@ type View struct {
 	segs    *Segments
 	members []Member
 	docs    []viewNote // in the order of their first members
+	byBlob  map[note.ID]int32
 	parts   []part
 	names   nameIndex
 	load    Loader
@@ -59,14 +60,14 @@ type part struct {
 func (s *Segments) View(members []Member, overlay []Source, load Loader) (*View, error) {
 	v := &View{segs: s, members: members, load: load}
 	order := memberOrder(members)
-	byBlob := make(map[note.ID]int32, len(members))
+	v.byBlob = make(map[note.ID]int32, len(members))
 	rows := make([]int32, len(members)) // backing of viewNote.members
 	for _, m := range order {
 		blob := members[m].Blob
-		d, ok := byBlob[blob]
+		d, ok := v.byBlob[blob]
 		if !ok {
 			d = int32(len(v.docs))
-			byBlob[blob] = d
+			v.byBlob[blob] = d
 			n := len(v.docs)
 			rows[n] = m
 			v.docs = append(v.docs, viewNote{blob: blob, members: rows[n : n+1 : n+1]})
@@ -74,10 +75,10 @@ func (s *Segments) View(members []Member, overlay []Source, load Loader) (*View,
 		}
 		v.docs[d].members = append(v.docs[d].members, m)
 	}
-	err := v.place(overlay, byBlob)
+	err := v.place(overlay)
 	for try := 0; try < 3 && len(overlay) > 0 && errors.Is(err, ErrMissing); try++ {
 		v.parts = nil // a note was dropped since the overlay left it out
-		err = v.place(overlay, byBlob)
+		err = v.place(overlay)
 	}
 	if err != nil {
 		return nil, err
@@ -105,8 +106,8 @@ func compareMembers(a, b *Member) int {
 }
 
 // place finds every note of the view in the overlay or the segments.
-func (v *View) place(overlay []Source, byBlob map[note.ID]int32) error {
-	over, entries, err := v.buildOverlay(overlay, byBlob)
+func (v *View) place(overlay []Source) error {
+	over, entries, err := v.buildOverlay(overlay)
 	if err != nil {
 		return err
 	}
@@ -114,7 +115,7 @@ func (v *View) place(overlay []Source, byBlob map[note.ID]int32) error {
 	if over != nil {
 		p := part{over, entries, nobody(len(entries))}
 		for i := range entries {
-			d := byBlob[entries[i].blob]
+			d := v.byBlob[entries[i].blob]
 			p.docOf[i] = d
 			placed.add(d)
 			v.docs[d].entryFlags = entries[i].entryFlags
@@ -159,10 +160,10 @@ func (v *View) locate(placed bitset) error {
 
 // buildOverlay indexes those notes of overlay that the view has and the
 // segments have not.
-func (v *View) buildOverlay(overlay []Source, byBlob map[note.ID]int32) (segment.Segment, []entry, error) {
+func (v *View) buildOverlay(overlay []Source) (segment.Segment, []entry, error) {
 	var srcs []Source
 	for _, src := range v.segs.unknown(overlay) {
-		if _, ok := byBlob[src.Blob]; ok {
+		if _, ok := v.byBlob[src.Blob]; ok {
 			srcs = append(srcs, src)
 		}
 	}
@@ -218,6 +219,12 @@ func (v *View) sum() {
 			v.avg[f] = float64(total[f]) / float64(having[f])
 		}
 	}
+}
+
+// note returns the view's number of a note.
+func (v *View) note(id note.ID) (int32, bool) {
+	d, ok := v.byBlob[id]
+	return d, ok
 }
 
 // Len returns the number of notes that statistics count: distinct blobs.
