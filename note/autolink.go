@@ -25,13 +25,13 @@ func (p angleLinkParser) Parse(parent ast.Node, block text.Reader, pc parser.Con
 		url = "mailto:" + url
 	}
 	f := factsOf(pc)
-	f.links = append(f.links, urlFact(url, string(link.Label(block.Source())), start.Start, end.Start))
+	f.links = append(f.links, urlFact(n, url, string(link.Label(block.Source())), start.Start, end.Start))
 	return n
 }
 
-func urlFact(url, label string, start, end int) linkFact {
+func urlFact(n ast.Node, url, label string, start, end int) linkFact {
 	target, fragment, _ := strings.Cut(url, "#")
-	return linkFact{Link: Link{Kind: AutoLink, Target: target, Fragment: fragment, Text: label, Start: start, End: end}}
+	return linkFact{node: n, Link: Link{Kind: AutoLink, Target: target, Fragment: fragment, Text: label, Start: start, End: end}}
 }
 
 // urlNode is a bare URL or address.
@@ -73,13 +73,13 @@ func (urlParser) Parse(parent ast.Node, block text.Reader, pc parser.Context) as
 		parent.RemoveChild(parent, before)
 	}
 	label := string(s.Value(block.Source()))
+	n := &urlNode{segment: s, URL: prefix + label}
+	n.SetPos(s.Start)
 	f := factsOf(pc)
-	fact := urlFact(prefix+label, label, s.Start, s.Stop)
+	fact := urlFact(n, n.URL, label, s.Start, s.Stop)
 	fact.bare = true
 	f.links = append(f.links, fact)
 	block.Advance(size)
-	n := &urlNode{segment: s, URL: prefix + label}
-	n.SetPos(s.Start)
 	return n
 }
 

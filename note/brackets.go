@@ -16,8 +16,8 @@ const (
 	maxParens = 32  // parentheses within each other in a link's destination
 )
 
-// linkParser reads [text](target), ![…](…) and reference links. It does what
-// CommonMark says, as the library's own does, but records where a link ends,
+// linkParser reads [text](target), ![…](…), reference links and ^[footnotes].
+// It does what CommonMark says, as the library's own does, but records where a link ends,
 // takes time linear in the brackets, and finds a link however far behind an open
 // bracket it stands.
 type linkParser struct{}
@@ -28,12 +28,13 @@ type brackets struct {
 	inactive int // so many of them, from the outermost, hold a link already
 }
 
-// bracketNode stands for '[' or "![" until it is known to open a link or not.
+// bracketNode stands for '[', "![" or "^[" until it is known to open something
+// or not.
 type bracketNode struct {
 	ast.BaseInline
 	segment text.Segment
-	image   bool
-	links   int // links recorded before it
+	mark    byte // what stands before an image's or footnote's '[': '!' or '^'; else '['
+	links   int  // links recorded before it
 	bottom  *parser.Delimiter
 }
 
@@ -48,7 +49,7 @@ func (n *bracketNode) asText() {
 	n.Parent().ReplaceChild(n.Parent(), n, ast.NewTextSegment(n.segment))
 }
 
-func (linkParser) Trigger() []byte { return []byte{'!', '[', ']'} }
+func (linkParser) Trigger() []byte { return []byte{'!', '^', '[', ']'} }
 
 func (p linkParser) Parse(parent ast.Node, block text.Reader, pc parser.Context) ast.Node {
 	line, segment := block.PeekLine()
@@ -65,7 +66,7 @@ func (p linkParser) Parse(parent ast.Node, block text.Reader, pc parser.Context)
 }
 
 func (f *facts) openBracket(block text.Reader, s text.Segment, pc parser.Context) ast.Node {
-	n := &bracketNode{segment: s, image: f.src[s.Start] == '!', links: len(f.links), bottom: pc.LastDelimiter()}
+	n := &bracketNode{segment: s, mark: f.src[s.Start], links: len(f.links), bottom: pc.LastDelimiter()}
 	f.brackets.open = append(f.brackets.open, n)
 	block.Advance(s.Len())
 	return n
@@ -80,19 +81,22 @@ func (p linkParser) close(parent ast.Node, block text.Reader, pc parser.Context)
 	}
 	opener := b.open[last]
 	b.open = b.open[:last]
-	usable := opener.image || last >= b.inactive
+	usable := opener.mark == '!' || last >= b.inactive
 	b.inactive = min(b.inactive, last)
+	if opener.mark == '^' && opener.NextSibling() != nil {
+		block.Advance(1)
+		return replaceBracket(&inlineFootnote{}, opener, parent, pc)
+	}
 	var link *ast.Link
 	var dest Span
-	if usable {
+	if usable && opener.mark != '^' {
 		link, dest = p.target(opener, block, pc)
 	}
 	if link == nil {
 		opener.asText()
 		return nil
 	}
-	moveInto(link, opener, parent, pc)
-	parent.RemoveChild(parent, opener)
+	replaceBracket(link, opener, parent, pc)
 	_, end := block.Position()
 	return f.finishLink(link, opener, Span{opener.segment.Start, end.Start}, dest, last)
 }
@@ -100,9 +104,9 @@ func (p linkParser) close(parent ast.Node, block text.Reader, pc parser.Context)
 // finishLink records a link and gives the node for it.
 func (f *facts) finishLink(link *ast.Link, opener *bracketNode, extent, dest Span, depth int) ast.Node {
 	l := markdownTarget(link.Destination)
-	l.Embed, l.Start, l.End = opener.image, extent.Start, extent.End
+	l.Embed, l.Start, l.End = opener.mark == '!', extent.Start, extent.End
 	fact := linkFact{Link: l, dest: dest, ref: link.Reference != nil}
-	if opener.image {
+	if l.Embed {
 		n := ast.NewImage(link)
 		n.SetPos(opener.segment.Start)
 		fact.node = n
@@ -141,9 +145,9 @@ func unlink(link *ast.Link) {
 	}
 }
 
-// moveInto makes what stands between opener and the closing bracket the
-// content of link.
-func moveInto(link *ast.Link, opener *bracketNode, parent ast.Node, pc parser.Context) {
+// replaceBracket takes an open bracket out of the tree, and makes what stands
+// between it and the closing one the content of n.
+func replaceBracket(n ast.Node, opener *bracketNode, parent ast.Node, pc parser.Context) ast.Node {
 	if opener.bottom == nil {
 		parser.ProcessDelimiters(nil, pc)
 	} else {
@@ -152,9 +156,11 @@ func moveInto(link *ast.Link, opener *bracketNode, parent ast.Node, pc parser.Co
 	for c := opener.NextSibling(); c != nil; {
 		next := c.NextSibling()
 		parent.RemoveChild(parent, c)
-		link.AppendChild(link, c)
+		n.AppendChild(n, c)
 		c = next
 	}
+	parent.RemoveChild(parent, opener)
+	return n
 }
 
 // target reads what follows the text of a link, from its ']' on, and where its
@@ -329,12 +335,16 @@ func (linkParser) CloseBlock(_ ast.Node, _ text.Reader, pc parser.Context) {
 // markdownTarget takes a destination apart. That of an external link stays as
 // written but for its fragment; else it is percent-decoded.
 func markdownTarget(destination []byte) Link {
-	l := Link{Kind: MarkdownLink}
 	d := util.UnescapePunctuations(destination)
 	if bytes.IndexByte(d, '&') >= 0 {
 		d = util.ResolveEntityNames(util.ResolveNumericReferences(d))
 	}
-	l.Target, l.Fragment, _ = strings.Cut(string(d), "#")
+	return splitTarget(string(d))
+}
+
+func splitTarget(url string) Link {
+	l := Link{Kind: MarkdownLink}
+	l.Target, l.Fragment, _ = strings.Cut(url, "#")
 	if !hasScheme(l.Target) {
 		l.Target, l.Fragment = unescapePercent(l.Target), unescapePercent(l.Fragment)
 	}

@@ -18,6 +18,7 @@ var markdown = sync.OnceValue(func() goldmark.Markdown {
 		parser.WithBlockParsers(blockParsers()...),
 		parser.WithInlineParsers(inlineParsers()...),
 		parser.WithParagraphTransformers(
+			util.Prioritized(calloutReader{}, 50),
 			util.Prioritized(referenceReader{}, 100),
 			util.Prioritized(boundedTable{extension.NewTableParagraphTransformer()}, 200),
 			util.Prioritized(paragraphSplitter{}, 300),
@@ -39,6 +40,7 @@ func blockParsers() []util.PrioritizedValue {
 		util.Prioritized(shortHeading{parser.NewATXHeadingParser()}, 600),
 		util.Prioritized(parser.NewFencedCodeBlockParser(), 700),
 		util.Prioritized(commentBlockParser{}, 750),
+		util.Prioritized(mathBlockParser{}, 760),
 		util.Prioritized(shallow{parser.NewBlockquoteParser()}, 800),
 		util.Prioritized(htmlBlockParser{parser.NewHTMLBlockParser()}, 900),
 		util.Prioritized(shallow{fewFootnotes{extension.NewFootnoteBlockParser()}}, 999),
@@ -48,9 +50,10 @@ func blockParsers() []util.PrioritizedValue {
 
 func inlineParsers() []util.PrioritizedValue {
 	return []util.PrioritizedValue{
-		util.Prioritized(extension.NewTaskCheckBoxParser(), 0),
+		util.Prioritized(taskParser{}, 0),
 		util.Prioritized(parser.NewCodeSpanParser(), 100),
 		util.Prioritized(extension.NewFootnoteParser(), 101),
+		util.Prioritized(mathParser{}, 120),
 		util.Prioritized(wikiLinkParser{}, 150),
 		util.Prioritized(linkParser{}, 200),
 		util.Prioritized(angleLinkParser{parser.NewAutoLinkParser()}, 300),

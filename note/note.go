@@ -2,7 +2,7 @@ package note
 
 // Recipe names what [Parse] does with bytes. Whatever is stored of a parse is
 // stored under it; any change to what Parse returns changes it.
-const Recipe = "note/2"
+const Recipe = "note/3"
 
 // Note is what the bytes of one note say, and nothing that depends on where
 // the note stands. Offsets are bytes into the decoded text (see [Decode]);

@@ -140,7 +140,7 @@ func (n *Note) addLinks(f *facts, text []byte) {
 	})
 	lines := newLineCounter(text)
 	for _, l := range f.links {
-		if l.node != nil {
+		if l.Kind == MarkdownLink {
 			l.Text = plainText(l.node, text, true)
 		}
 		l.Line = lines.at(l.Start)
@@ -148,19 +148,24 @@ func (n *Note) addLinks(f *facts, text []byte) {
 	}
 }
 
-// addBlocks finds the blocks that ids name: the paragraph, heading or list item
-// that an id ends, or what stands before an id on its own.
+// named returns the block that an id names: the paragraph, heading or list item
+// that it ends, or what stands before an id on its own.
+func (b *blockFact) named() ast.Node {
+	if b.alone && b.parent.PreviousSibling() != nil {
+		return b.parent.PreviousSibling()
+	}
+	if item, ok := b.parent.Parent().(*ast.ListItem); ok && b.parent.PreviousSibling() == nil {
+		return item
+	}
+	return b.parent
+}
+
+// addBlocks finds the lines of the blocks that ids name.
 func (n *Note) addBlocks(f *facts, text []byte) {
 	slices.SortStableFunc(f.blocks, func(a, b blockFact) int { return a.offset - b.offset })
 	lines := newLineCounter(text)
 	for _, b := range f.blocks {
-		named := b.parent
-		if b.alone && named.PreviousSibling() != nil {
-			named = named.PreviousSibling()
-		} else if item, ok := named.Parent().(*ast.ListItem); ok && named.PreviousSibling() == nil {
-			named = item
-		}
-		start, end := blockExtent(named, text)
+		start, end := blockExtent(b.named(), text)
 		start, end = lineStart(text, min(start, b.offset)), lineEnd(text, max(end-1, start))
 		if !b.alone {
 			end = max(end, lineEnd(text, b.offset))

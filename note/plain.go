@@ -46,7 +46,9 @@ func writePlain(b *strings.Builder, n ast.Node, src []byte, images bool, depth i
 			if images {
 				writePlain(b, c, src, images, depth+1)
 			}
-		case *ast.RawHTML, *commentNode, *blockIDNode:
+		case *mathNode:
+			b.Write(c.source)
+		case *ast.RawHTML, *commentNode, *blockIDNode, *inlineFootnote:
 		default:
 			writePlain(b, c, src, images, depth+1)
 		}

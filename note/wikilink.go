@@ -91,8 +91,9 @@ func (wikiLinkParser) Parse(_ ast.Node, block text.Reader, pc parser.Context) as
 		return nil
 	}
 	l.Start, l.End = segment.Start, segment.Start+size
+	n := &wikiLinkNode{link: l}
 	f := factsOf(pc)
-	f.links = append(f.links, linkFact{Link: l})
+	f.links = append(f.links, linkFact{Link: l, node: n})
 	block.Advance(size)
-	return &wikiLinkNode{link: l}
+	return n
 }
