@@ -70,7 +70,7 @@ func (s *source) editableLinks() []linkFact {
 		}
 		end = l.dest.End
 		l.Line = lines.at(l.Start)
-		if l.node != nil {
+		if l.Kind == MarkdownLink && l.node != nil {
 			l.Text = plainText(l.node, s.text, true)
 		}
 		kept = append(kept, l)
