@@ -1,0 +1,107 @@
+package site
+
+import (
+	_ "embed"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+
+	"github.com/dop251/goja"
+)
+
+// KaTeX 0.19.1, as npm has it; its licence stands beside it. It runs when a site
+// is built, and makes MathML: pages need no script, style or font for it.
+//
+//go:embed katex/katex.min.js
+var katexSource string
+
+const (
+	mathRecipe = "katex/0.19.1"
+	maxTeX     = 4 << 10 // bytes of a formula
+	maxExpand  = 200     // expansions of macros in a formula
+	maxStack   = 2000    // calls within each other
+)
+
+const katexCall = `(function(tex, display) {
+	return katex.renderToString(tex, {displayMode: display, output: "mathml", throwOnError: true, strict: "ignore", trust: false, maxExpand: %d, maxSize: 50});
+})`
+
+var errNoMath = errors.New("not MathML")
+
+// katexProgram is KaTeX, compiled once.
+var katexProgram = sync.OnceValue(func() *goja.Program {
+	return goja.MustCompile("katex.min.js", katexSource, false)
+})
+
+// mathSetter turns TeX into MathML.
+type mathSetter struct {
+	cache   Cache
+	engines sync.Pool // of *mathEngine
+}
+
+// mathEngine is a JavaScript runtime with KaTeX in it. It keeps nothing between
+// formulas.
+type mathEngine struct {
+	vm     *goja.Runtime
+	render goja.Callable
+}
+
+func newMathSetter(c Cache) *mathSetter { return &mathSetter{cache: c} }
+
+// set returns a formula in MathML. It is not ok if the TeX is wrong or too long.
+func (m *mathSetter) set(tex string, display bool) ([]byte, bool) {
+	if len(tex) > maxTeX {
+		return nil, false
+	}
+	key := cacheKey(mathRecipe, fmt.Sprint(display), []byte(tex))
+	out, cached := m.cache.Get(key)
+	if !cached {
+		mathml, err := m.render(tex, display)
+		if err == nil {
+			out = []byte(mathml)
+		}
+		m.cache.Put(key, out)
+	}
+	return out, len(out) > 0
+}
+
+func (m *mathSetter) render(tex string, display bool) (string, error) {
+	e, ok := m.engines.Get().(*mathEngine)
+	if !ok {
+		var err error
+		if e, err = newMathEngine(); err != nil {
+			return "", err
+		}
+	}
+	v, err := e.render(goja.Undefined(), e.vm.ToValue(tex), e.vm.ToValue(display))
+	if err != nil {
+		// After an error deep in KaTeX the runtime is not used again.
+		return "", fmt.Errorf("set %q: %w", tex, err)
+	}
+	m.engines.Put(e)
+	return mathElement(v.String())
+}
+
+// mathElement takes the <math> from what KaTeX puts around it.
+func mathElement(s string) (string, error) {
+	start, end := strings.Index(s, "<math"), strings.LastIndex(s, "</math>")
+	if start < 0 || end < start {
+		return "", errNoMath
+	}
+	return s[start : end+len("</math>")], nil
+}
+
+func newMathEngine() (*mathEngine, error) {
+	vm := goja.New()
+	vm.SetMaxCallStackSize(maxStack)
+	if _, err := vm.RunProgram(katexProgram()); err != nil {
+		return nil, fmt.Errorf("load KaTeX: %w", err)
+	}
+	call, err := vm.RunString(fmt.Sprintf(katexCall, maxExpand))
+	if err != nil {
+		return nil, fmt.Errorf("load KaTeX: %w", err)
+	}
+	render, _ := goja.AssertFunction(call)
+	return &mathEngine{vm, render}, nil
+}
