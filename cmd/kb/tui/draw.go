@@ -149,6 +149,9 @@ func changedLines(plus, minus int) row {
 func (p *pane) drawLine(it item) (rows []row) {
 	line := p.line(it)
 	base, on := lineStyles(line.Kind)
+	if !p.choice.has(hunkAt{it.note, it.hunk}) {
+		base, on = dim, dim
+	}
 	lead := row{base.paint(string(rune(line.Kind))) + " ", 2}
 	if p.width >= widePane {
 		number := line.New

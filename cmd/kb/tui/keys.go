@@ -151,7 +151,7 @@ func (s *screen) choose(all bool) {
 	switch {
 	case !s.ready():
 	case all:
-		s.pane.choice.toggleAll()
+		s.pane.toggleAll()
 	case !s.onDiff:
 		s.focus(true) // the cursor must be seen
 	default:

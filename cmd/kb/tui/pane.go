@@ -57,6 +57,7 @@ func (p *pane) at() item { return p.items[p.scroll.cursor.item] }
 // the note.
 func (p *pane) toggle() {
 	it := p.at()
+	clear(p.drawn) // what is out is dim
 	switch {
 	case it.note < 0 || it.kind == itemBlank:
 	case it.kind == itemHunk || it.kind == itemLine:
@@ -64,6 +65,12 @@ func (p *pane) toggle() {
 	default:
 		p.choice.toggleNote(it.note)
 	}
+}
+
+// toggleAll takes everything out, or in.
+func (p *pane) toggleAll() {
+	p.choice.toggleAll()
+	clear(p.drawn)
 }
 
 // seek jumps to the next item of the kinds, or with by < 0 to the one before.
