@@ -110,10 +110,25 @@ func TestQuitWhileBusy(t *testing.T) {
 // The diff of a draft that is no longer selected is not shown.
 func TestLateDiff(t *testing.T) {
 	s := show(t, newTable(), 80, 24)
-	late := diffMsg{"broken-links", "2b3c4d5e6f", glossaryDiff(), nil}
+	late := diffMsg{Draft{Name: "broken-links", Commit: "2b3c4d5e6f"}, glossaryDiff(), nil}
 	send(t, s, late)
 	if s.pane.diff.Notes[0].Path != "guides/retry.md" {
 		t.Errorf("shown: %s", s.pane.diff.Notes[0].Path)
+	}
+}
+
+// Drafts of one name in two repositories are two.
+func TestSameName(t *testing.T) {
+	desk := newTable()
+	other := desk.drafts[0]
+	desk.drafts[0].Collection, other.Collection, other.Commit = "notes", "wiki", "9999999999"
+	desk.drafts = append(desk.drafts, other)
+	s := show(t, desk, 80, 24, "end", "m", "y")
+	if want := []string{"merge retry-notes at 9999999999: []"}; !cmp.Equal(want, desk.did) {
+		t.Errorf("did %v, want %v", desk.did, want)
+	}
+	if got := picture(t, s); !strings.Contains(got, "notes: retry-notes") {
+		t.Errorf("the collection is not shown:\n%s", got)
 	}
 }
 
@@ -126,7 +141,11 @@ func TestPaste(t *testing.T) {
 	}
 	press(t, s, "r")
 	send(t, s, tea.PasteMsg{Content: "two\nlines\x1b"})
-	press(t, s, "enter")
+	press(t, s, "enter", "/")
+	send(t, s, tea.PasteMsg{Content: "grace"})
+	if got := picture(t, s); !strings.Contains(got, "old.md") {
+		t.Errorf("the draft that the pasted filter leaves is not shown:\n%s", got)
+	}
 	if want := []string{"reject retry-notes at 1a2b3c4d5e: two lines"}; !cmp.Equal(want, desk.did) {
 		t.Errorf("did %q, want %q", desk.did, want)
 	}
@@ -300,7 +319,7 @@ func BenchmarkScroll(b *testing.B) {
 	s := newScreen(context.Background(), desk, func() time.Time { return today })
 	s.Update(tea.WindowSizeMsg{Width: 200, Height: 50})
 	s.Update(s.reload())
-	s.Update(diffMsg{"large", "1", desk.diffs["large"], nil})
+	s.Update(diffMsg{desk.drafts[0], desk.diffs["large"], nil})
 	s.onDiff = true
 	for b.Loop() {
 		s.Update(tea.KeyPressMsg{Code: tea.KeyPgDown})

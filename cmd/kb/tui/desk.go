@@ -24,32 +24,44 @@ type Desk interface {
 	// Drafts lists what can be reviewed, in the order to show it.
 	Drafts(ctx context.Context) ([]Draft, error)
 
-	// Diff returns what a draft changes at a commit, or ErrMoved.
-	Diff(ctx context.Context, name, commit string) (*Diff, error)
+	// Diff returns what a draft changes at its Commit, or ErrMoved.
+	Diff(ctx context.Context, d Draft) (*Diff, error)
 
-	// Merge publishes the draft, or the part of it that is not nil, and says what
-	// it did in a line. It returns ErrMoved when the draft is not at the commit.
-	Merge(ctx context.Context, name, commit string, part []Piece) (string, error)
+	// Merge publishes a draft, or the part of it that is not nil, and says what it
+	// did in a line. It returns ErrMoved when the draft is not at its Commit.
+	Merge(ctx context.Context, d Draft, part []Piece) (string, error)
 
-	// Reject closes the draft for a reason, and says what it did in a line.
-	Reject(ctx context.Context, name, commit, reason string) (string, error)
+	// Reject closes a draft for a reason, and says what it did in a line.
+	Reject(ctx context.Context, d Draft, reason string) (string, error)
 }
 
 // Draft is a row of the list.
 type Draft struct {
-	Name    string
-	Commit  string // its tip
-	Into    string // the branch it would be merged into
-	Subject string // of its last commit
-	Author  string
-	Agent   string // empty when a person wrote it
-	Date    time.Time
+	Name       string
+	Collection string // tells drafts of one name apart; empty when there is one repository
+	Commit     string // its tip
+	Into       string // the branch it would be merged into
+	Subject    string // of its last commit
+	Author     string
+	Agent      string // empty when a person wrote it
+	Date       time.Time
 
 	Behind                int // commits of Into that it lacks
 	Notes, Added, Removed int // how many notes it changes, and lines
 
 	Conflicts bool // with Into
 	Failed    int  // checks that fail
+}
+
+// is reports whether two are the same draft, maybe at different commits.
+func (d Draft) is(other Draft) bool { return d.Name == other.Name && d.Collection == other.Collection }
+
+// label is the draft's name as the list shows it.
+func (d Draft) label() string {
+	if d.Collection == "" {
+		return d.Name
+	}
+	return d.Collection + ": " + d.Name
 }
 
 // Diff is what a draft changes.

@@ -25,36 +25,36 @@ type table struct {
 
 func (t *table) Drafts(context.Context) ([]Draft, error) { return slices.Clone(t.drafts), nil }
 
-func (t *table) Diff(_ context.Context, name, commit string) (*Diff, error) {
-	return t.diffs[name], nil
+func (t *table) Diff(_ context.Context, d Draft) (*Diff, error) {
+	return t.diffs[d.Name], nil
 }
 
-func (t *table) Merge(_ context.Context, name, commit string, part []Piece) (string, error) {
-	if err := t.act(name, commit, fmt.Sprintf("merge %s at %s: %v", name, commit, part)); err != nil {
+func (t *table) Merge(_ context.Context, d Draft, part []Piece) (string, error) {
+	if err := t.act(d, fmt.Sprintf("merge %s at %s: %v", d.Name, d.Commit, part)); err != nil {
 		return "", err
 	}
 	if part == nil {
-		t.remove(name)
+		t.remove(d)
 	}
-	return "merged " + name, nil
+	return "merged " + d.Name, nil
 }
 
-func (t *table) Reject(_ context.Context, name, commit, reason string) (string, error) {
-	if err := t.act(name, commit, fmt.Sprintf("reject %s at %s: %s", name, commit, reason)); err != nil {
+func (t *table) Reject(_ context.Context, d Draft, reason string) (string, error) {
+	if err := t.act(d, fmt.Sprintf("reject %s at %s: %s", d.Name, d.Commit, reason)); err != nil {
 		return "", err
 	}
-	t.remove(name)
-	return "rejected " + name + "; kb review reopen " + name + " takes it back", nil
+	t.remove(d)
+	return "rejected " + d.Name + "; kb review reopen " + d.Name + " takes it back", nil
 }
 
-func (t *table) act(name, commit, what string) error {
-	if now := t.moved[name]; now != "" && now != commit {
+func (t *table) act(d Draft, what string) error {
+	if now := t.moved[d.Name]; now != "" && now != d.Commit {
 		for i := range t.drafts {
-			if t.drafts[i].Name == name {
+			if t.drafts[i].is(d) {
 				t.drafts[i].Commit = now
 			}
 		}
-		return fmt.Errorf("%s: %w", name, ErrMoved)
+		return fmt.Errorf("%s: %w", d.Name, ErrMoved)
 	}
 	if err := t.err; err != nil {
 		t.err = nil
@@ -64,8 +64,8 @@ func (t *table) act(name, commit, what string) error {
 	return nil
 }
 
-func (t *table) remove(name string) {
-	t.drafts = slices.DeleteFunc(t.drafts, func(d Draft) bool { return d.Name == name })
+func (t *table) remove(gone Draft) {
+	t.drafts = slices.DeleteFunc(slices.Clone(t.drafts), gone.is)
 }
 
 // newTable has drafts of every kind.

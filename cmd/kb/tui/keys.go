@@ -83,8 +83,7 @@ func (s *screen) listKey(name string) tea.Cmd {
 		s.focus(true)
 		return nil
 	case "esc":
-		s.list.filter = ""
-		s.list.refilter(s.list.name())
+		s.list.setFilter("")
 	case "up", "k":
 		s.list.move(-1)
 	case "down", "j":
@@ -223,20 +222,20 @@ func (s *screen) filterKey(name, text string) tea.Cmd {
 	default:
 		s.prompt.key(name, text)
 	}
-	s.list.filter = s.prompt.text()
-	s.list.refilter(s.list.name())
+	s.list.setFilter(s.prompt.text())
 	return s.open()
 }
 
 // paste writes text where a line is being written, and does nothing elsewhere:
 // it is not keys.
-func (s *screen) paste(text string) {
-	if s.mode != rejecting && s.mode != filtering {
-		return
+func (s *screen) paste(text string) tea.Cmd {
+	switch s.mode {
+	case rejecting:
+		s.prompt.insert(text)
+	case filtering:
+		s.prompt.insert(text)
+		s.list.setFilter(s.prompt.text())
+		return s.open()
 	}
-	s.prompt.insert(text)
-	if s.mode == filtering {
-		s.list.filter = s.prompt.text()
-		s.list.refilter(s.list.name())
-	}
+	return nil
 }

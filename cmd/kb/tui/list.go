@@ -20,22 +20,22 @@ type list struct {
 	top      int
 }
 
-// fill shows drafts that were read, and stays on the one of that name; where
-// that is gone, on its successor.
-func (l *list) fill(drafts []Draft, name string) {
-	l.all = drafts
-	l.refilter(name)
-}
+// fill shows drafts that were read, and stays on the selected one; where that is
+// gone, on its successor.
+func (l *list) fill(drafts []Draft) { l.show(drafts, l.filter) }
 
-// refilter applies the filter, and stays on a draft while it is shown.
-func (l *list) refilter(name string) {
-	l.shown = l.shown[:0]
+// setFilter narrows the list, and stays on the selected draft while it is shown.
+func (l *list) setFilter(filter string) { l.show(l.all, filter) }
+
+func (l *list) show(drafts []Draft, filter string) {
+	was := l.current()
+	l.all, l.filter, l.shown = drafts, filter, nil
 	found := false
 	for i, d := range l.all {
 		if !matches(d, l.filter) {
 			continue
 		}
-		if d.Name == name {
+		if was != nil && d.is(*was) {
 			l.selected, found = len(l.shown), true
 		}
 		l.shown = append(l.shown, i)
@@ -48,7 +48,7 @@ func (l *list) refilter(name string) {
 // matches reports whether every word of the filter is in what the list or the
 // pane says of a draft.
 func matches(d Draft, filter string) bool {
-	text := strings.ToLower(strings.Join([]string{d.Name, d.Agent, d.Author, d.Subject}, "\n"))
+	text := strings.ToLower(strings.Join([]string{d.label(), d.Agent, d.Author, d.Subject}, "\n"))
 	for _, word := range strings.Fields(strings.ToLower(filter)) {
 		if !strings.Contains(text, word) {
 			return false
@@ -63,14 +63,6 @@ func (l *list) current() *Draft {
 		return nil
 	}
 	return &l.all[l.shown[l.selected]]
-}
-
-// name is that of the selected draft, or empty.
-func (l *list) name() string {
-	if d := l.current(); d != nil {
-		return d.Name
-	}
-	return ""
 }
 
 // move selects another draft.
@@ -122,7 +114,7 @@ func draftView(d Draft, width int, now time.Time, selected, focused bool, m meas
 	if selected {
 		edge = "▌"
 	}
-	head := row{sign.paint(edge + mark + " "), 3}.add(clip(d.Name, width-4-age.width, name, m))
+	head := row{sign.paint(edge + mark + " "), 3}.add(clip(d.label(), width-4-age.width, name, m))
 	gap := max(width-head.width-age.width, 0)
 	first := head.add(row{name.paint(strings.Repeat(" ", gap)), gap}).add(age)
 	return []row{first, spread(clip("   "+about(d), width-1, dim, m), changedLines(d.Added, d.Removed).add(row{" ", 1}), width)}

@@ -56,9 +56,9 @@ type (
 		err    error
 	}
 	diffMsg struct {
-		name, commit string
-		diff         *Diff
-		err          error
+		draft Draft
+		diff  *Diff
+		err   error
 	}
 	doneMsg struct {
 		text string
@@ -89,7 +89,7 @@ func (s *screen) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case tea.KeyPressMsg:
 		return s, s.key(msg.String(), msg.Text)
 	case tea.PasteMsg:
-		s.paste(msg.Content)
+		return s, s.paste(msg.Content)
 	case draftsMsg:
 		return s, s.listed(msg)
 	case diffMsg:
@@ -117,7 +117,7 @@ func (s *screen) listed(msg draftsMsg) tea.Cmd {
 		s.say(bad, "the drafts cannot be read: "+msg.err.Error())
 		return nil
 	}
-	s.list.fill(msg.drafts, s.list.name())
+	s.list.fill(msg.drafts)
 	return s.open()
 }
 
@@ -128,17 +128,17 @@ func (s *screen) open() tea.Cmd {
 		s.pane, s.onDiff = nil, false
 		return nil
 	}
-	if p := s.pane; p != nil && p.draft.Name == d.Name && p.draft.Commit == d.Commit && p.err == nil && !s.stale {
+	if p := s.pane; p != nil && p.draft.is(*d) && p.draft.Commit == d.Commit && p.err == nil && !s.stale {
 		p.draft = *d
 		return nil
 	}
 	s.pane, s.onDiff, s.stale = newPane(*d, s.clock()), false, false
 	s.layOut()
-	return s.readDiff(d.Name, d.Commit)
+	return s.readDiff(*d)
 }
 
 // readDiff reads a draft, and stops reading another.
-func (s *screen) readDiff(name, commit string) tea.Cmd {
+func (s *screen) readDiff(d Draft) tea.Cmd {
 	if s.cancel != nil {
 		s.cancel()
 	}
@@ -146,14 +146,14 @@ func (s *screen) readDiff(name, commit string) tea.Cmd {
 	s.cancel = cancel
 	return func() tea.Msg {
 		defer cancel()
-		d, err := s.desk.Diff(ctx, name, commit)
-		return diffMsg{name, commit, d, err}
+		diff, err := s.desk.Diff(ctx, d)
+		return diffMsg{d, diff, err}
 	}
 }
 
 // opened takes the diff of a draft, if it is still the one to show.
 func (s *screen) opened(msg diffMsg) {
-	if s.pane == nil || s.pane.draft.Name != msg.name || s.pane.draft.Commit != msg.commit {
+	if s.pane == nil || !s.pane.draft.is(msg.draft) || s.pane.draft.Commit != msg.draft.Commit {
 		return
 	}
 	s.pane.fill(msg.diff, msg.err)
@@ -197,16 +197,16 @@ func (s *screen) say(st style, text string) {
 // merge publishes what is chosen of the draft as it is shown.
 func (s *screen) merge() tea.Cmd {
 	d, part := s.pane.draft, s.pane.choice.pieces()
-	return s.act("merging "+d.Name, func(ctx context.Context) (string, error) {
-		return s.desk.Merge(ctx, d.Name, d.Commit, part)
+	return s.act("merging "+d.label(), func(ctx context.Context) (string, error) {
+		return s.desk.Merge(ctx, d, part)
 	})
 }
 
 // reject closes the draft that is shown.
 func (s *screen) reject(reason string) tea.Cmd {
 	d := s.pane.draft
-	return s.act("rejecting "+d.Name, func(ctx context.Context) (string, error) {
-		return s.desk.Reject(ctx, d.Name, d.Commit, reason)
+	return s.act("rejecting "+d.label(), func(ctx context.Context) (string, error) {
+		return s.desk.Reject(ctx, d, reason)
 	})
 }
 
@@ -214,10 +214,10 @@ func (s *screen) reject(reason string) tea.Cmd {
 func (s *screen) question() string {
 	d, c := s.pane.draft, s.pane.choice
 	n := c.size()
-	what := fmt.Sprintf("merge %s into %s: %s, +%d -%d", d.Name, d.Into, plural(n.notes, "note"), n.added, n.removed)
+	what := fmt.Sprintf("merge %s into %s: %s, +%d -%d", d.label(), d.Into, plural(n.notes, "note"), n.added, n.removed)
 	if !c.all() {
 		what = fmt.Sprintf("merge %d of %s of %s into %s, +%d -%d; the rest stays a draft",
-			n.notes, plural(len(c.diff.Notes), "note"), d.Name, d.Into, n.added, n.removed)
+			n.notes, plural(len(c.diff.Notes), "note"), d.label(), d.Into, n.added, n.removed)
 	}
 	return what + "? y/n"
 }
