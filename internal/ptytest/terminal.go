@@ -27,13 +27,9 @@ type Terminal struct {
 	change chan struct{} // closed when the screen changes
 }
 
-// Start runs a command on a terminal of a size. Its TERM is vt100 unless its
-// environment says otherwise.
+// Start runs a command on a terminal of a size. The command's environment names
+// the terminal: TERM=vt100.
 func Start(cmd *exec.Cmd, width, height int) (*Terminal, error) {
-	if cmd.Env == nil {
-		cmd.Env = os.Environ()
-	}
-	cmd.Env = append([]string{"TERM=vt100"}, cmd.Env...)
 	f, err := pty.StartWithSize(cmd, size(width, height))
 	if err != nil {
 		return nil, err

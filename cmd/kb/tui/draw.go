@@ -68,7 +68,11 @@ func (p *pane) about() string {
 	if d.Agent != "" {
 		from = d.Agent
 	}
-	parts := []string{from, age(p.now.Sub(d.Date)) + " ago", "into " + d.Into}
+	when := "just now"
+	if waited := p.now.Sub(d.Date); waited >= time.Minute {
+		when = age(waited) + " ago"
+	}
+	parts := []string{from, when, "into " + d.Into}
 	if d.Behind > 0 {
 		parts = append(parts, plural(d.Behind, "commit")+" behind")
 	}

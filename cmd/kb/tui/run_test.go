@@ -89,7 +89,7 @@ func TestRunIsGolden(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	term := terminal(t, 80, 24, "TUI_SCREEN=1")
+	term := terminal(t, 80, 24, "TUI_SCREEN=plain", "TERM=vt100")
 	for _, step := range [][2]string{{"", "how clients retry"}, {"?", "any key goes back"}} {
 		if err := term.Type(step[0]); err != nil {
 			t.Fatal(err)
