@@ -8,9 +8,11 @@
 //
 //   - native: an encoder of the BERT family (bge, MiniLM, gte, e5) in Go, from
 //     the model's own ONNX file;
-//   - static: a Model2Vec table (potion and its kin) in safetensors.
+//   - static: a Model2Vec table (potion and its kin) in safetensors;
+//   - hugot: the library of that name, for any other graph of floats; [Compare] holds the
+//     native engine against it.
 //
-// Both tokenize with code of our own that reads tokenizer.json. A text's vector
+// All tokenize with code of our own that reads tokenizer.json. A text's vector
 // depends on the text, its [Kind] and the embedder's fingerprint alone: not on
 // the other texts of the call, the number of workers, or the processor, unless
 // the fingerprint says so. Vectors with different fingerprints must never meet.

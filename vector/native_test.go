@@ -143,7 +143,7 @@ func TestNativeRefuses(t *testing.T) {
 			b.config.Positions = 1
 			b.random("embeddings.position_embeddings.weight", 1, 1, b.config.Hidden)
 		}, nil, ErrModel, "no room"},
-		{"too many layers", func(b *tinyBERT) { b.config.Layers = 3 }, nil, ErrUnsupported, "encoder.layer.2"},
+		{"too many layers", func(b *tinyBERT) { b.layers = 2; b.config.Layers = 3 }, nil, ErrUnsupported, "encoder.layer.2"},
 		{"NaN", func(b *tinyBERT) {
 			b.weights["encoder.layer.1.output.dense.weight"][7] = float32(math.NaN())
 		}, nil, ErrModel, "number 7 is NaN"},
@@ -170,7 +170,7 @@ func TestNativeRefuses(t *testing.T) {
 			for name, src := range files {
 				list = append(list, name, src)
 			}
-			_, err := Open(modelDir(t, list...), Options{})
+			_, err := Open(modelDir(t, list...), Options{Engine: "native"})
 			if !errors.Is(err, c.want) || !strings.Contains(err.Error(), c.says) {
 				t.Errorf("got %v; want %v saying %q", err, c.want, c.says)
 			}

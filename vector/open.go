@@ -1,6 +1,7 @@
 package vector
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/json"
 	"errors"
@@ -18,6 +19,7 @@ type Options struct {
 	Pooling       string // "cls" or "mean": how an encoder's states become a vector
 	QueryPrefix   string // put before queries
 	PassagePrefix string // put before passages
+	Engine        string // "native" or "hugot" for an encoder; default: what runs it
 	Workers       int    // texts embedded at a time; default: a processor each
 }
 
@@ -40,7 +42,10 @@ const (
 //   - model.safetensors with a table of vectors, and tokenizer.json: the static engine;
 //   - model.onnx or onnx/model.onnx, config.json and tokenizer.json: the native engine,
 //     which also reads 1_Pooling/config.json, sentence_bert_config.json and
-//     config_sentence_transformers.json if they are there.
+//     config_sentence_transformers.json if they are there; or, for a graph that it
+//     does not know, the general engine.
+//
+// LockName in the directory may name the engine.
 //
 // An error wraps [ErrModel] if the files are damaged, incomplete or not of one
 // model, [ErrUnsupported] if no engine can run it, and [fs.ErrNotExist] if there
@@ -73,11 +78,44 @@ func open(f modelFiles, opts Options) (Embedder, error) {
 	case err != nil:
 		return nil, err
 	case graph != nil:
-		return openNative(f, graph, opts)
+		return openGraph(f, graph, opts)
 	case missing != nil:
 		return nil, fmt.Errorf("neither model.safetensors nor model.onnx: %w", missing)
 	}
 	return nil, fmt.Errorf("%w: model.safetensors holds no table of vectors, and there is no model.onnx", ErrUnsupported)
+}
+
+// LockName is the file of an installed model that says where it is from. Open
+// takes the field "engine" of it for an encoder when the options leave it open.
+const LockName = "model.lock"
+
+// openGraph runs a graph with our own encoder if it is of the family, else with
+// the general engine.
+func openGraph(f modelFiles, src []byte, opts Options) (Embedder, error) {
+	var lock struct {
+		Engine string `json:"engine"`
+	}
+	if _, err := f.config(LockName, &lock); err != nil {
+		return nil, err
+	}
+	switch engine := cmp.Or(opts.Engine, lock.Engine); engine {
+	case "native":
+		return openNative(f, src, opts)
+	case "hugot":
+		return openHugot(f, src, opts)
+	case "", "static": // what a lock says of another model than this
+	default:
+		return nil, fmt.Errorf("%w: there is no engine %q", ErrUnsupported, engine)
+	}
+	e, err := openNative(f, src, opts)
+	if !errors.Is(err, ErrUnsupported) {
+		return e, err
+	}
+	general, err2 := openHugot(f, src, opts)
+	if err2 != nil {
+		return nil, fmt.Errorf("%w; nor can the general engine: %w", err, err2)
+	}
+	return general, nil
 }
 
 // modelFiles reads the files of a model directory.

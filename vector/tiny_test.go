@@ -19,6 +19,12 @@ type tinyBERT struct {
 	weights map[string][]float32
 	shapes  map[string][]int
 	linears []string
+
+	// What the graph has otherwise than config says.
+	layers int
+	pooled bool
+	inputs []string
+	edit   func(w *onnxWriter, states string) string
 }
 
 func newTinyBERT() *tinyBERT {
@@ -96,31 +102,6 @@ func onnxOp(op, output string, inputs ...string) []byte {
 		msg = field(msg, nodeInput, []byte(in))
 	}
 	return field(field(msg, nodeOutput, []byte(output)), nodeOp, []byte(op))
-}
-
-// onnx writes the model as exporters do: matrices have names of no meaning, and
-// layers a prefix.
-func (b *tinyBERT) onnx() []byte {
-	var graph []byte
-	matrices := make(map[string]string)
-	for i, name := range b.linears {
-		matrix, product, bias := fmt.Sprintf("onnx::MatMul_%d", i), fmt.Sprintf("product_%d", i), "bert."+name+".bias"
-		matrices[name+".weight"] = matrix
-		graph = field(graph, graphNode, onnxOp("MatMul", product, "x", matrix))
-		sides := []string{bias, product}
-		if i%2 == 1 {
-			slices.Reverse(sides)
-		}
-		graph = field(graph, graphNode, onnxOp("Add", product+"_sum", sides...))
-	}
-	for name, v := range b.weights {
-		full, ok := matrices[name]
-		if !ok {
-			full = "bert." + name
-		}
-		graph = field(graph, graphInitializer, onnxTensor(full, b.shapes[name], v))
-	}
-	return field([]byte{1 << 3, 8}, modelGraph, graph)
 }
 
 func (b *tinyBERT) files(pooling string) []any {

@@ -52,6 +52,8 @@ var doors = map[string][]string{
 	"github.com/alecthomas/chroma":           {"kb/site"},
 	"github.com/microcosm-cc/bluemonday":     {"kb/site"},
 	"github.com/dop251/goja":                 {"kb/site"},
+	"github.com/knights-analytics/":          {"kb/vector"},
+	"github.com/gomlx/":                      {"kb/vector"},
 	"github.com/gofrs/flock":                 {"kb/internal/owner"},
 	"github.com/modelcontextprotocol/go-sdk": {"kb/mcp"},
 	"github.com/alecthomas/kong":             {"kb/cmd/kb"},
