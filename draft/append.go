@@ -38,6 +38,8 @@ type Written struct {
 	Base     gitstore.CommitID // where the base branch is; of a draft that was made, Parent too
 	Created  bool              // the draft is new
 	Repeated bool              // a commit with the same Key was there; nothing was done
+
+	ended gitstore.RefUpdate // moves nothing: no draft of the name has ended since it was looked for
 }
 
 // tries bounds how often an operation starts anew because others were faster.
@@ -108,7 +110,7 @@ func (s *Store) addCommit(ctx context.Context, b *gitstore.Batch, w *Written, c 
 	if w.Created {
 		move.Old = gitstore.CommitID{}
 	}
-	err = b.UpdateRefs(ctx, c.Committer, []gitstore.RefUpdate{move})
+	err = b.UpdateRefs(ctx, c.Committer, []gitstore.RefUpdate{w.ended, move})
 	if errors.Is(err, gitstore.ErrRefConflict) {
 		return fmt.Errorf("%w: draft %s: %w; rename the branch that is in the way: git branch -m OLD NEW", ErrNameTaken, w.Draft, err)
 	}
@@ -131,11 +133,19 @@ func (s *Store) where(ctx context.Context, c *Change) (w *Written, repeated bool
 	w.Ref = branchPrefix + w.Draft
 	tip, exists := snap.tips[w.Draft]
 	w.Parent, w.Created = tip, !exists
-	if !exists {
+	if exists {
+		err = s.notCheckedOut(w.Ref)
+	} else {
 		w.Parent = snap.base
-		if err := snap.checkNew(w.Draft); err != nil {
-			return nil, false, err
-		}
+		err = snap.checkNew(w.Draft)
+	}
+	if err != nil {
+		return nil, false, err
+	}
+	place, last := snap.place(w.Draft)
+	w.ended = gitstore.RefUpdate{Name: closedPrefix + place}
+	if last != nil {
+		w.ended.Old, w.ended.New = last.id, last.id
 	}
 	if w.Parent.IsZero() {
 		return nil, false, fmt.Errorf("append to draft %s: %w: %s; make a first commit", w.Draft, gitstore.ErrUnborn, strings.TrimPrefix(s.Base, "refs/heads/"))

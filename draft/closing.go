@@ -20,7 +20,10 @@ const (
 	trailerInto   = "Kb-Into"
 	trailerMerge  = "Kb-Merge"
 	trailerRest   = "Kb-Rest"
+	trailerSource = "Kb-Source"
 	trailerReview = "Reviewed-by"
+
+	trailerCoAuthor = "Co-authored-by"
 )
 
 // trailer returns the value of a commit's last trailer of a key.

@@ -24,8 +24,6 @@ const (
 type Store struct {
 	Repo *gitstore.Repo
 	Base string // the branch, in full: refs/heads/main
-
-	fault func(step string) // for tests; nil for none
 }
 
 // State is what became of a draft.
@@ -150,7 +148,22 @@ func (s *Store) find(ctx context.Context, snap *snapshot, name string) (*Draft, 
 // open describes a draft's branch.
 func (s *Store) open(ctx context.Context, snap *snapshot, name string) (*Draft, error) {
 	d := &Draft{Name: name, Ref: branchPrefix + name, State: Open, Tip: snap.tips[name]}
-	return d, s.describe(ctx, d, snap.base)
+	if err := s.describe(ctx, d, snap.base); err != nil {
+		return nil, err
+	}
+	if d.Tip == d.Base {
+		d.State = Merged // with git, which left the branch
+	}
+	return d, nil
+}
+
+// notCheckedOut refuses to move a draft's branch under somebody's work tree.
+func (s *Store) notCheckedOut(ref string) error {
+	dirs, err := s.Repo.CheckedOut(ref)
+	if err != nil || len(dirs) == 0 {
+		return err
+	}
+	return fmt.Errorf("%w: %s in %s; switch to another branch there, or commit there", ErrCheckedOut, shortBranch(ref), strings.Join(dirs, ", "))
 }
 
 // remote describes a draft of another repository. It has ended when its tip has.
@@ -233,11 +246,4 @@ func (s *Store) branch(ref string) (gitstore.CommitID, error) {
 		return id, fmt.Errorf("branch %s: %w", strings.TrimPrefix(ref, "refs/heads/"), err)
 	}
 	return id, err
-}
-
-// step marks a moment at which a test may end the process.
-func (s *Store) step(name string) {
-	if s.fault != nil {
-		s.fault(name)
-	}
 }

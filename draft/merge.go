@@ -18,8 +18,10 @@ type MergeRequest struct {
 	Into   string            // a branch in full; "" for the base
 	Squash bool              // one commit, without the draft's own in its history
 
-	// Only are the files to merge, or directories; nil for all. A renamed file
-	// goes by either name. The rest stays as the draft.
+	// Only are the files to merge, or directories, as Edits leave them; nil for
+	// all. A renamed file goes by either name. The rest stays as the draft: one
+	// commit on top of what was merged or, if the rest is in conflict, where the
+	// draft had left its base.
 	Only []string
 	// Edits are made to what is merged: a note that is to be at another place.
 	Edits []gitstore.Edit
@@ -66,13 +68,22 @@ func (e *ConflictError) Error() string {
 	return fmt.Sprintf("drafts/%s changes %s, and so did %s", e.Draft, strings.Join(slices.Compact(paths), ", "), shortBranch(e.Into))
 }
 
+// DirtyError says which files of a work tree are in the way of a merge.
+type DirtyError = gitstore.DirtyError
+
 func shortBranch(ref string) string { return strings.TrimPrefix(ref, "refs/heads/") }
 
 // Merge merges a draft into a branch. If the branch moved meanwhile, it merges
 // again.
 //
+// Work trees that have the branch checked out follow, in exactly the files that
+// the merge changes; what else is changed or staged there stays. Without the git
+// program a branch that is checked out cannot be merged into.
+//
 // Errors wrap [ErrNotFound], [ErrClosed], [ErrMoved] when the draft is not at
-// Tip, [ErrNoChange] when Only leaves nothing; or are a *[ConflictError].
+// Tip, [ErrNoChange] when Only names what the draft does not change,
+// [ErrCheckedOut], [gitstore.ErrNoGit]; or are a *[ConflictError] or a
+// *[DirtyError].
 func (s *Store) Merge(ctx context.Context, req MergeRequest) (*Merge, error) {
 	for range tries {
 		m, err := s.mergeOnce(ctx, &req)
@@ -115,13 +126,19 @@ type merging struct {
 	committer gitstore.Signature
 	reviewer  gitstore.Signature
 	onto      *gitstore.Commit
+	conflicts []gitstore.Conflict
+	bases     []gitstore.CommitID
 	whole     gitstore.TreeID // what merging all of the draft gives, Edits made
+	chosen    []string        // the paths that are merged; nil: all
 	picked    gitstore.TreeID // what is merged of it
 	done      Merge
 }
 
 func (p *merging) find() (err error) {
 	if p.draft, err = p.openDraft(p.ctx, p.snap, p.req.Name, p.req.Tip); err != nil {
+		return err
+	}
+	if err := p.notInUse(); err != nil {
 		return err
 	}
 	into := cmp.Or(p.req.Into, p.Base)
@@ -140,13 +157,25 @@ func (p *merging) find() (err error) {
 	return nil
 }
 
+// notInUse refuses to move or make a branch that is in use.
+func (p *merging) notInUse() error {
+	name := p.draft.localName()
+	if p.draft.Remote == "" {
+		return p.notCheckedOut(p.draft.Ref)
+	}
+	if _, taken := p.snap.tips[name]; taken && len(p.req.Only)+len(p.req.Parts) > 0 {
+		return fmt.Errorf("%w: the rest of %s would become drafts/%s, which exists", ErrNameTaken, p.draft.Name, name)
+	}
+	return nil
+}
+
 // openDraft finds a draft that is open and at tip, if that is not zero.
 func (s *Store) openDraft(ctx context.Context, snap *snapshot, name string, tip gitstore.CommitID) (*Draft, error) {
 	d, err := s.find(ctx, snap, name)
 	switch {
 	case err != nil:
 		return nil, err
-	case d.State != Open:
+	case d.State != Open && d.By.Name != "":
 		return nil, fmt.Errorf("%w: %s was %s", ErrClosed, name, d.State)
 	case !tip.IsZero() && d.Tip != tip:
 		return nil, fmt.Errorf("draft %s: %w: it is at %s, not at %s", name, errTip, d.Tip, tip)
@@ -159,33 +188,71 @@ func (p *merging) mergeTrees() error {
 	if err != nil {
 		return fmt.Errorf("merge draft %s: %w", p.draft.Name, err)
 	}
-	if len(res.Conflicts) > 0 {
-		return &ConflictError{p.draft.Name, p.done.Into, res.Conflicts}
+	p.conflicts, p.bases = res.Conflicts, res.Bases
+	if len(res.Conflicts) > 0 && len(p.req.Only) == 0 {
+		return p.conflict()
 	}
 	if p.whole, err = p.batch.EditTree(p.ctx, res.Tree, p.req.Edits); err != nil {
 		return fmt.Errorf("merge draft %s: %w", p.draft.Name, err)
 	}
-	return nil
+	return p.batch.Flush()
 }
 
-// pick takes what is to be merged out of the whole.
-func (p *merging) pick() error {
-	p.picked = p.whole
-	return nil
-}
+func (p *merging) conflict() error { return &ConflictError{p.draft.Name, p.done.Into, p.conflicts} }
 
 func (p *merging) commit() (err error) {
+	if p.picked == p.onto.Tree {
+		if done, err := p.Repo.IsAncestor(p.ctx, p.draft.Tip, p.done.Before); err != nil || done {
+			p.done.Commit = p.done.Before // somebody merged it with git
+			return err
+		}
+	}
 	c := &gitstore.Commit{Tree: p.picked, Parents: []gitstore.CommitID{p.done.Before, p.draft.Tip}, Author: p.reviewer, Committer: p.committer}
+	name := p.draft.localName()
+	list := append([]gitstore.Trailer{{Key: trailerDraft, Value: name}}, p.req.Trailers...)
+	body := p.req.Message
 	if p.req.Squash || p.picked != p.whole {
 		c.Parents = c.Parents[:1]
 		c.Author = p.draft.Author
+		own, err := p.own(p.ctx, p.draft.Base, p.draft.Tip)
+		if err != nil {
+			return err
+		}
+		body = strings.TrimSpace(body + "\n\n" + subjects(own))
+		list = append(list, credits(own)...)
 	}
-	subject := cmp.Or(p.req.Subject, "Merge draft "+p.draft.localName())
-	list := append([]gitstore.Trailer{{Key: trailerDraft, Value: p.draft.localName()}, {Key: trailerReview, Value: ident(p.reviewer)}}, p.req.Trailers...)
-	c.Message = gitstore.CommitMessage(subject, p.req.Message, list)
-	p.done.Commit, err = p.batch.WriteCommit(p.ctx, c)
+	list = append(list, gitstore.Trailer{Key: trailerReview, Value: ident(p.reviewer)})
+	c.Message = gitstore.CommitMessage(cmp.Or(p.req.Subject, "Merge draft "+name), body, list)
+	if p.done.Commit, err = p.batch.WriteCommit(p.ctx, c); err != nil {
+		return err
+	}
+	p.done.Changes, err = p.Repo.DiffTrees(p.ctx, p.onto.Tree, p.picked)
 	return err
 }
+
+// subjects lists what commits say, oldest first.
+func subjects(own []*gitstore.Commit) string {
+	var b strings.Builder
+	for _, c := range slices.Backward(own) {
+		b.WriteString("- " + c.Subject + "\n")
+	}
+	return b.String()
+}
+
+// credits are the trailers of commits that say who made them of what.
+func credits(own []*gitstore.Commit) []gitstore.Trailer {
+	var list []gitstore.Trailer
+	for _, c := range slices.Backward(own) {
+		for _, t := range c.Trailers {
+			if slices.Contains(creditKeys, t.Key) && !slices.Contains(list, t) {
+				list = append(list, t)
+			}
+		}
+	}
+	return list
+}
+
+var creditKeys = []string{trailerAgent, trailerClient, trailerSource, trailerCoAuthor}
 
 func ident(s gitstore.Signature) string { return s.Name + " <" + s.Email + ">" }
 
@@ -200,22 +267,36 @@ func (p *merging) check() error {
 	return p.req.Check(p.ctx, p.done.Commit)
 }
 
-// rest makes a draft of what is not merged.
-func (p *merging) rest() error { return nil }
-
 // move moves all refs.
 func (p *merging) move() error {
 	e := ending{draft: p.draft, state: Merged, by: p.reviewer, reason: p.req.Message, trailers: []gitstore.Trailer{
 		{Key: trailerInto, Value: p.done.Into}, {Key: trailerMerge, Value: p.done.Commit.String()}, {Key: trailerReview, Value: ident(p.reviewer)},
 	}}
+	if !p.done.Rest.IsZero() {
+		e.trailers = append(e.trailers, gitstore.Trailer{Key: trailerRest, Value: p.done.Rest.String()})
+	}
 	updates, err := p.close(p.ctx, p.batch, p.snap, e)
 	if err != nil {
 		return err
 	}
 	p.done.Kept = updates[0].Name
-	updates = append(updates, gitstore.RefUpdate{Name: p.done.Into, Old: p.done.Before, New: p.done.Commit, Message: "kb: merge draft " + p.draft.Name})
-	if p.draft.Remote == "" {
-		updates = append(updates, gitstore.RefUpdate{Name: p.draft.Ref, Old: p.draft.Tip})
+	if p.done.Worktrees, err = p.Repo.CheckedOut(p.done.Into); err != nil {
+		return err
+	}
+	why := "kb: merge draft " + p.draft.Name
+	updates = append(updates, gitstore.RefUpdate{Name: p.done.Into, Old: p.done.Before, New: p.done.Commit, Message: why, Checkout: true})
+	if branch := p.branchUpdate(); p.draft.Remote == "" || !p.done.Rest.IsZero() {
+		updates = append(updates, branch)
 	}
 	return p.batch.UpdateRefs(p.ctx, p.committer, updates)
+}
+
+// branchUpdate makes the rest the draft's branch, or removes that. The rest of
+// another repository's draft becomes one of this repository.
+func (p *merging) branchUpdate() gitstore.RefUpdate {
+	u := gitstore.RefUpdate{Name: branchPrefix + p.draft.localName(), New: p.done.Rest, Message: "kb: the rest of a merge in part"}
+	if p.draft.Remote == "" {
+		u.Old = p.draft.Tip
+	}
+	return u
 }

@@ -27,6 +27,9 @@ func (s *Store) Reject(ctx context.Context, name, reason string, who gitstore.Si
 			return err
 		}
 		if d.Remote == "" {
+			if err := s.notCheckedOut(d.Ref); err != nil {
+				return err
+			}
 			updates = append(updates, gitstore.RefUpdate{Name: d.Ref, Old: d.Tip})
 		}
 		return b.UpdateRefs(ctx, by, updates)

@@ -24,6 +24,9 @@ type remoteRef struct {
 }
 
 func (s *Store) snapshot() (*snapshot, error) {
+	if err := s.Repo.Settle(); err != nil {
+		return nil, err
+	}
 	snap := &snapshot{tips: map[string]gitstore.CommitID{}}
 	var err error
 	snap.base, err = s.branch(s.Base)

@@ -52,6 +52,7 @@ func (s *Store) undoOnce(ctx context.Context, name string, who gitstore.Signatur
 	}
 	w := &Written{Draft: snap.freeName(undoName(name)), Parent: snap.base, Base: snap.base, Created: true}
 	w.Ref = branchPrefix + w.Draft
+	w.ended.Name = closedPrefix + w.Draft
 	list := []gitstore.Trailer{{Key: trailerDraft, Value: w.Draft}}
 	return w, s.addCommit(ctx, b, w, &gitstore.Commit{Tree: tree, Author: who,
 		Message: gitstore.CommitMessage(fmt.Sprintf("Revert %q", merge.Subject), "This reverts commit "+merge.ID.String()+".", list)})

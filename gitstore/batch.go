@@ -3,6 +3,8 @@ package gitstore
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 
 	"kb/note"
 )
@@ -14,8 +16,9 @@ import (
 type Batch struct {
 	repo   *Repo
 	made   map[oid]object
-	order  []oid // what was made, each after what it is made of
-	stored int   // so many of them are durable
+	order  []oid    // what was made, each after what it is made of
+	stored int      // so many of them are durable
+	kept   []string // the files that hold git off the batch's packs
 }
 
 // Batch returns an empty batch.
@@ -53,6 +56,14 @@ func (b *Batch) Commit(id CommitID) (*Commit, error) {
 
 // EditTree is [Repo.EditTree], in the batch.
 func (b *Batch) EditTree(ctx context.Context, base TreeID, edits []Edit) (TreeID, error) {
+	for _, e := range edits {
+		if e.Delete || e.Src != nil {
+			continue
+		}
+		if o, err := b.repo.objectOf(kindBlob, oid(e.Blob)); err == nil {
+			b.put(o) // it may be just written, and as much in danger as what is new
+		}
+	}
 	return b.repo.editTree(ctx, base, edits, b.put, func(id oid) ([]byte, error) { return b.read(kindTree, id) })
 }
 
@@ -75,6 +86,47 @@ func (b *Batch) MergeTrees(ctx context.Context, base, ours, theirs TreeID) (*Mer
 		return nil, fmt.Errorf("merge trees %s and %s: %w", ours, theirs, err)
 	}
 	return &MergeResult{Tree: TreeID(tree), Conflicts: conflicts}, nil
+}
+
+// TakeFiles returns the tree to with the paths, whatever they are, as they are in
+// from; one that from lacks is removed. Errors wrap [ErrPathConflict] where to has
+// a file in the place of a directory, or the reverse.
+func (b *Batch) TakeFiles(ctx context.Context, from, to TreeID, paths []string) (TreeID, error) {
+	w := treeWriter{ctx: ctx, repo: b.repo, put: b.put, read: func(id oid) ([]byte, error) { return b.read(kindTree, id) },
+		clash: func(path, why string) error { return fmt.Errorf("%w: %s %s", ErrPathConflict, path, why) }}
+	edits := make([]pathEdit, 0, len(paths))
+	for _, p := range slices.Compact(slices.Sorted(slices.Values(paths))) {
+		e, err := w.find(oid(from), p)
+		if err != nil {
+			return TreeID{}, fmt.Errorf("take %s: %w", p, err)
+		}
+		edits = append(edits, pathEdit{p, e, e.isZero()})
+	}
+	id, err := w.edit(oid(to), "", edits)
+	if err == nil && id == (oid{}) {
+		id, err = b.put(object{kind: kindTree})
+	}
+	return TreeID(id), err
+}
+
+// find returns what a tree has at a path; zero for nothing, or a directory.
+func (w *treeWriter) find(tree oid, path string) (rawEntry, error) {
+	for {
+		name, rest, below := strings.Cut(path, "/")
+		t, err := w.load(tree)
+		if err != nil {
+			return rawEntry{}, err
+		}
+		e := t[name]
+		switch isDir := !e.isZero() && e.mode() == modeDir; {
+		case below && isDir:
+			tree, path = e.id, rest
+		case below || isDir:
+			return rawEntry{}, nil
+		default:
+			return e, nil
+		}
+	}
 }
 
 // WriteCommit is [Repo.WriteCommit], in the batch; what is to be signed is stored
@@ -120,41 +172,4 @@ func (b *Batch) Blob(src []byte) (note.ID, error) {
 	}
 	id, err := b.put(object{kindBlob, src})
 	return note.ID(id), err
-}
-
-// Flush makes everything durable that the batch has made.
-func (b *Batch) Flush() error {
-	for ; b.stored < len(b.order); b.stored++ {
-		if _, err := b.repo.writeObject(b.made[b.order[b.stored]]); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// RefUpdate is one ref's move among several.
-type RefUpdate struct {
-	Name    string
-	Old     CommitID // where it is; zero: it must not exist
-	New     CommitID // where it goes; zero: it is removed
-	Message string   // for its reflog
-}
-
-// UpdateRefs makes the batch durable and moves refs to what it made.
-func (b *Batch) UpdateRefs(ctx context.Context, who Signature, list []RefUpdate) error {
-	if err := b.Flush(); err != nil {
-		return err
-	}
-	for _, u := range list {
-		var err error
-		if u.New.IsZero() {
-			err = b.repo.DeleteRef(u.Name, u.Old)
-		} else {
-			err = b.repo.UpdateRef(u.Name, u.New, u.Old, who, u.Message)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
 }

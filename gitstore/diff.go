@@ -44,10 +44,27 @@ func (r *Repo) Diff(ctx context.Context, a, b CommitID, dir string) ([]Change, e
 			return nil, fmt.Errorf("compare %s with %s: %w", a, b, err)
 		}
 	}
+	changes, err := r.diffTrees(ctx, tops[0], tops[1])
+	if err != nil {
+		return nil, fmt.Errorf("compare %s with %s: %w", a, b, err)
+	}
+	return changes, nil
+}
+
+// DiffTrees is Diff of whole trees.
+func (r *Repo) DiffTrees(ctx context.Context, a, b TreeID) ([]Change, error) {
+	changes, err := r.diffTrees(ctx, oid(a), oid(b))
+	if err != nil {
+		return nil, fmt.Errorf("compare trees %s and %s: %w", a, b, err)
+	}
+	return changes, nil
+}
+
+func (r *Repo) diffTrees(ctx context.Context, a, b oid) ([]Change, error) {
 	changes := []Change{}
 	d := treeDiff{ctx: ctx, repo: r, found: func(c Change) { changes = append(changes, c) }}
-	if err := d.trees(tops[0], tops[1], "", 1); err != nil {
-		return nil, fmt.Errorf("compare %s with %s: %w", a, b, err)
+	if err := d.trees(a, b, "", 1); err != nil {
+		return nil, err
 	}
 	changes = pairRenames(changes)
 	slices.SortFunc(changes, func(x, y Change) int { return strings.Compare(x.Path, y.Path) })

@@ -1,6 +1,7 @@
 // Package gitstore reads and writes a git repository: commits, trees, blobs,
 // refs, and the work tree as if it were a tree. It knows nothing of Markdown. It
-// never writes HEAD, the index, the configuration or a file of the work tree.
+// never writes HEAD, the index, the configuration or a file of the work tree,
+// but where [RefUpdate].Checkout asks the git program to do so.
 //
 // A [Repo] may be used by any number of goroutines. What moves is looked up
 // again at every call (refs, HEAD, the list of packs after a miss); what is
@@ -22,8 +23,10 @@
 //
 // Objects are written first, each durable when its call returns; then
 // [Repo.UpdateRef] moves a ref if it is still where the caller saw it. A process
-// that dies on the way leaves objects that nothing names, and no lock. The git
-// program is needed for one thing only: to sign.
+// that dies on the way leaves objects that nothing names, and no lock. A [Batch]
+// makes objects durable together and moves several refs as one; it also survives
+// a garbage collection that takes what is new for left over. The git program is
+// needed to sign, to push, and to update work trees whose branch moves.
 //
 // # Untrusted repositories
 //

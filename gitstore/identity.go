@@ -3,9 +3,7 @@ package gitstore
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
-	"os"
 	"os/exec"
 	"strings"
 	"time"
@@ -72,25 +70,10 @@ func (r *Repo) gitSays(ctx context.Context, key string, options ...string) strin
 	return strings.TrimSuffix(out, "\n")
 }
 
-// git runs the git program on this repository, without hooks, file system
-// monitor, prompts, and locks that it can do without.
+// git runs the git program on this repository.
 func (r *Repo) git(ctx context.Context, env []string, stdin []byte, args ...string) (string, error) {
-	ctx, cancel := context.WithTimeout(ctx, time.Minute)
-	defer cancel()
-	safe := []string{"-c", "core.hooksPath=" + os.DevNull, "-c", "core.fsmonitor=false", "-c", "core.fsync=loose-object", "-c", "i18n.commitEncoding=UTF-8"}
-	cmd := exec.CommandContext(ctx, "git", append(safe, args...)...)
-	cmd.Dir = r.commonDir
-	cmd.Env = append(os.Environ(), "GIT_DIR="+r.gitDir, "GIT_TERMINAL_PROMPT=0", "GIT_OPTIONAL_LOCKS=0", "GIT_NO_REPLACE_OBJECTS=1")
-	cmd.Env = append(cmd.Env, env...)
-	cmd.Stdin = bytes.NewReader(stdin)
-	var stderr bytes.Buffer
-	cmd.Stderr = &stderr
-	out, err := cmd.Output()
-	var exit *exec.ExitError
-	if errors.As(err, &exit) {
-		err = fmt.Errorf("git %s: %s (%w)", args[0], strings.TrimSpace(stderr.String()), err)
-	}
-	return string(out), err
+	c := gitCall{gitDir: r.gitDir, dir: r.commonDir, env: env, stdin: stdin, limit: time.Minute}
+	return c.run(ctx, args...)
 }
 
 // signCommit lets git write the commit, which calls the user's own program to

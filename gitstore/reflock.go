@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -18,19 +19,30 @@ import (
 // it at that. Ours are found again:
 //
 //	kb/refs.guard   held with the kernel's lock, by one writer of ours at a time;
-//	                lists the files whose locks that writer makes, one a line
-//	kb/pending-N    hard link to the lock of line N
+//	                lists the files whose locks that writer makes, one a line,
+//	                the work trees that it changes, and last that it has decided
+//	kb/pending-N    hard link to the lock that is listed as number N
 //
 // The next writer removes a listed lock if, and only if, it is the same file as
-// the pending one: so it never removes a lock of git's. Where the file system has
-// no hard links, a lock is created as git creates it, and a dead writer's stays.
+// the pending one: so it never removes a lock of git's. If the dead writer had
+// decided, the next one does with the lock what it is for: several refs move as
+// one. Where the file system has no hard links, a lock is created as git creates
+// it, and a dead writer's stays.
 type guard struct {
-	repo   *Repo
-	file   *os.File
-	until  time.Time
-	locks  int   // how many are listed
-	listed int64 // in so many bytes
+	repo    *Repo
+	file    *os.File
+	until   time.Time
+	locks   int   // how many are listed
+	listed  int64 // in so many bytes
+	decided bool  // what is listed is to happen
 }
+
+// Lines of the guard that are no files.
+const (
+	decidedLine = "> decided"
+	followLine  = "> follow "
+	packedFile  = "packed-refs"
+)
 
 // lockPatience is how long a writer waits for others.
 const lockPatience = 10 * time.Second
@@ -51,10 +63,10 @@ func (r *Repo) guarded(fn func(*guard) error) error {
 	if err == nil {
 		err = g.recover()
 	}
-	if err != nil {
-		return err
+	if err == nil {
+		err = fn(g)
 	}
-	return fn(g)
+	return err
 }
 
 // wait tries until it succeeds, fails, or takes too long.
@@ -70,21 +82,55 @@ func (g *guard) wait(file string, try func() (bool, error)) error {
 	}
 }
 
-// recover removes the locks of a writer that died.
+// recover ends what a writer that died has left.
 func (g *guard) recover() error {
 	list, err := io.ReadAll(io.LimitReader(g.file, 1<<20))
-	if err != nil {
+	if err != nil || len(list) == 0 {
 		return err
 	}
-	for i, name := range strings.Split(strings.TrimSuffix(string(list), "\n"), "\n") {
-		if name == "" || !filepath.IsLocal(name) {
-			break
+	var files []string
+	var follows []follow
+	for line := range strings.SplitSeq(strings.TrimSuffix(string(list), "\n"), "\n") {
+		rest, isFollow := strings.CutPrefix(line, followLine)
+		switch {
+		case line == decidedLine:
+			g.decided = true
+		case isFollow:
+			follows = append(follows, g.repo.parseFollow(rest)...)
+		case line != "" && filepath.IsLocal(line):
+			files = append(files, line)
 		}
-		lock := filepath.Join(g.repo.commonDir, name) + ".lock"
+	}
+	if err := g.recoverLocks(files); err != nil {
+		return err
+	}
+	for _, f := range follows {
+		f.recover(g.decided)
+	}
+	g.decided = false
+	return g.clear()
+}
+
+// recoverLocks does away with the locks of a dead writer. packed-refs comes
+// first, so that no value in it comes to light.
+func (g *guard) recoverLocks(files []string) error {
+	order := make([]int, len(files))
+	for i := range files {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int {
+		return boolInt(files[b] == packedFile) - boolInt(files[a] == packedFile)
+	})
+	for _, i := range order {
+		file := filepath.Join(g.repo.commonDir, files[i])
 		mine, err1 := os.Lstat(g.pending(i))
-		there, err2 := os.Lstat(lock)
+		there, err2 := os.Lstat(file + ".lock")
 		if err1 == nil && err2 == nil && os.SameFile(mine, there) {
-			if err := os.Remove(lock); err != nil {
+			end := func() error { return os.Remove(file + ".lock") }
+			if g.decided {
+				end = func() error { return g.finish(file, g.pending(i)) }
+			}
+			if err := end(); err != nil {
 				return err
 			}
 		}
@@ -92,6 +138,54 @@ func (g *guard) recover() error {
 			return err
 		}
 	}
+	return nil
+}
+
+func boolInt(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// Settle ends what a process that died while it moved refs has left: wholly or
+// not at all. Every writer does that first; who only reads may do it to see no
+// half of it. It does not wait for writers that live.
+func (r *Repo) Settle() error {
+	f, err := os.OpenFile(filepath.Join(r.commonDir, "kb", "refs.guard"), os.O_RDWR, 0)
+	if err != nil {
+		if isMissing(err) || errors.Is(err, fs.ErrPermission) {
+			return nil
+		}
+		return err
+	}
+	defer f.Close()
+	if info, err := f.Stat(); err != nil || info.Size() == 0 {
+		return err
+	}
+	if mine, err := flock(f); err != nil || !mine {
+		return err
+	}
+	g := &guard{repo: r, file: f, until: time.Now().Add(r.patience)}
+	return g.recover()
+}
+
+// decide makes everything listed durable, and that it is to happen.
+func (g *guard) decide() error {
+	if err := g.list(decidedLine); err != nil {
+		return err
+	}
+	if err := g.file.Sync(); err != nil {
+		return err
+	}
+	g.decided = true
+	g.repo.step("refs decided")
+	return nil
+}
+
+// clear forgets what was listed.
+func (g *guard) clear() error {
+	g.decided, g.locks, g.listed = false, 0, 0
 	return g.file.Truncate(0)
 }
 
@@ -99,12 +193,11 @@ func (g *guard) pending(i int) string {
 	return filepath.Join(g.repo.commonDir, "kb", "pending-"+strconv.Itoa(i))
 }
 
-// list records that a lock is about to be made. A line that is cut off names one
-// that was not made yet.
-func (g *guard) list(name string) error {
-	_, err := g.file.WriteAt([]byte(name+"\n"), g.listed)
-	g.listed += int64(len(name) + 1)
-	g.locks++
+// list records what is about to be done. A line that is cut off names something
+// that was not done yet.
+func (g *guard) list(line string) error {
+	_, err := g.file.WriteAt([]byte(line+"\n"), g.listed)
+	g.listed += int64(len(line) + 1)
 	return err
 }
 
@@ -129,6 +222,7 @@ func (g *guard) lock(file string, b []byte) (*refLock, error) {
 	if err := g.list(rel); err != nil {
 		return nil, err
 	}
+	g.locks++
 	os.Remove(l.pending) // never truncate: it may be linked to what is in use
 	if l.out, err = os.OpenFile(l.pending, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666); err != nil {
 		return nil, err
@@ -216,6 +310,7 @@ func (l *refLock) commit() error {
 // undo gives up a lock that was not committed.
 func (l *refLock) undo() {
 	if !l.done {
+		l.done = true
 		l.out.Close()
 		os.Remove(l.name())
 		os.Remove(l.pending)

@@ -2,6 +2,7 @@ package gitstore
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -43,69 +44,41 @@ func CheckRefName(name string) error {
 // where a directory is needed or the reverse, and [ErrBadRef] for a name that
 // is none, or a symbolic ref.
 func (r *Repo) UpdateRef(name string, to, old CommitID, who Signature, message string) error {
-	if err := CheckRefName(name); err != nil {
-		return err
-	}
-	if err := who.check(); err != nil {
-		return fmt.Errorf("update %s: %w", name, err)
-	}
-	if _, err := r.node(to); err != nil {
-		return fmt.Errorf("update %s: %w", name, err)
-	}
-	err := r.guarded(func(g *guard) error {
-		lock, err := g.lock(r.refFile(name), []byte(to.String()+"\n"))
-		if err != nil {
-			return err
-		}
-		defer lock.undo()
-		if err := r.compareRef(name, old); err != nil {
-			return err
-		}
-		if err := r.makeRoom(name, old); err != nil {
-			return err
-		}
-		if err := r.appendLog(name, old, to, who, message); err != nil {
-			return err
-		}
-		return lock.commit()
-	})
-	if err != nil {
-		return fmt.Errorf("update %s: %w", name, err)
-	}
-	return nil
+	return r.moveRef(who, RefUpdate{Name: name, Old: old, New: to, Message: message})
 }
 
 // DeleteRef removes a ref that is at old, and its reflog. Errors are as those of
 // UpdateRef.
 func (r *Repo) DeleteRef(name string, old CommitID) error {
-	if err := CheckRefName(name); err != nil {
+	return r.moveRef(Signature{}, RefUpdate{Name: name, Old: old})
+}
+
+// moveRef moves one ref.
+func (r *Repo) moveRef(who Signature, u RefUpdate) error {
+	list := []RefUpdate{u}
+	if u.Old.IsZero() && u.New.IsZero() {
+		return fmt.Errorf("%s %s: %w: the zero commit", u.verb(), u.Name, ErrNotFound)
+	}
+	err := r.checkUpdates(who, list, func(id CommitID) error { _, err := r.node(id); return err })
+	if err != nil {
 		return err
 	}
-	err := r.guarded(func(g *guard) error {
-		lock, err := g.lock(r.refFile(name), nil)
+	return r.guarded(func(g *guard) error { return g.moveRefs(context.Background(), who, list) })
+}
+
+// checkUpdates refuses what can be seen to be wrong without looking at the refs.
+func (r *Repo) checkUpdates(who Signature, list []RefUpdate, isCommit func(CommitID) error) error {
+	for i := range list {
+		u := &list[i]
+		err := CheckRefName(u.Name)
+		if err == nil && !u.New.IsZero() {
+			if err = who.check(); err == nil {
+				err = isCommit(u.New)
+			}
+		}
 		if err != nil {
-			return err
+			return refError(u, err)
 		}
-		defer lock.undo()
-		if err := r.compareRef(name, old); err != nil {
-			return err
-		}
-		// From here on the packed value must not come to light.
-		if err := r.unpackRef(g, name); err != nil {
-			return err
-		}
-		r.step("ref unpacked")
-		if err := os.Remove(r.refFile(name)); err != nil && !isMissing(err) {
-			return err
-		}
-		r.step("ref removed")
-		if err := os.Remove(r.logFile(name)); err != nil && !isMissing(err) {
-			return err
-		}
-		return syncLeft(filepath.Dir(r.refFile(name)))
-	})
-	if err != nil {
-		return fmt.Errorf("delete %s: %w", name, err)
 	}
 	return nil
 }
@@ -228,26 +201,6 @@ func (r *Repo) wantsLog(name string) (bool, error) {
 		}
 	}
 	return false, nil
-}
-
-// unpackRef takes a ref out of packed-refs.
-func (r *Repo) unpackRef(g *guard, name string) error {
-	if _, id, err := r.readPackedRef(name); err != nil || id == (oid{}) {
-		return err
-	}
-	lock, err := g.lock(filepath.Join(r.commonDir, "packed-refs"), nil)
-	if err != nil {
-		return err
-	}
-	defer lock.undo()
-	packed, err := r.packedRefs()
-	if err != nil {
-		return err
-	}
-	if err := lock.write(packed.without(name)); err != nil {
-		return err
-	}
-	return lock.commit()
 }
 
 // without returns the file without a ref and without what it peels to.

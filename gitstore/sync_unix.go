@@ -37,3 +37,6 @@ func flock(f *os.File) (bool, error) {
 		}
 	}
 }
+
+// alive reports whether there is a process of that number.
+func alive(pid int) bool { return !errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) }

@@ -21,3 +21,6 @@ func flock(f *os.File) (bool, error) {
 	}
 	return err == nil, err
 }
+
+// alive supposes that there is a process of that number.
+func alive(int) bool { return true }

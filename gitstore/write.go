@@ -40,10 +40,7 @@ func (r *Repo) writeObject(o object) (oid, error) {
 	if r.freshen(id) {
 		return id, nil
 	}
-	if err := r.writeLoose(id, o); err != nil {
-		return oid{}, fmt.Errorf("write %s %s: %w", o.kind, id, err)
-	}
-	return id, nil
+	return id, r.writeLoose(id, o)
 }
 
 // freshen reports whether the repository has an object, and makes it look new,
@@ -110,32 +107,56 @@ func (r *Repo) has(id oid) bool {
 	}
 }
 
-// writeLoose writes an object's own file. Under its name there is never
-// anything but the whole object.
+// writeLoose writes an object's own file.
 func (r *Repo) writeLoose(id oid, o object) error {
-	deflated, err := deflateObject(id, o)
+	w := looseWrite{id: id, object: o}
+	if err := w.name(r, w.write(r)); err != nil {
+		return err
+	}
+	return syncLeft(filepath.Dir(w.file))
+}
+
+// looseWrite is an object on its way into a file. Under the file's name there is
+// never anything but the whole object.
+type looseWrite struct {
+	id     oid
+	object object
+	file   string
+	temp   string
+}
+
+// write writes the object, durably, under another name.
+func (w *looseWrite) write(r *Repo) error {
+	deflated, err := deflateObject(w.id, w.object)
 	if err != nil {
 		return err
 	}
-	file := looseFile(r.packs.objectDirs[0], id)
-	dir := filepath.Dir(file)
-	f, err := createIn(dir)
+	w.file = looseFile(r.packs.objectDirs[0], w.id)
+	f, err := createIn(filepath.Dir(w.file))
 	if err != nil {
 		return err
 	}
+	w.temp = f.Name()
 	if err = writeSynced(f, deflated); err == nil {
-		err = os.Chmod(f.Name(), 0o444)
+		err = os.Chmod(w.temp, 0o444)
 	}
-	r.step("object written")
-	if err == nil {
-		err = os.Rename(f.Name(), file)
+	return err
+}
+
+// name gives the object its name, unless writing failed.
+func (w *looseWrite) name(r *Repo, failed error) error {
+	if failed == nil {
+		r.step("object written")
+		failed = os.Rename(w.temp, w.file)
 	}
-	if err != nil {
-		os.Remove(f.Name())
-		return err
+	if failed != nil {
+		if w.temp != "" {
+			os.Remove(w.temp)
+		}
+		return fmt.Errorf("write %s %s: %w", w.object.kind, w.id, failed)
 	}
 	r.step("object named")
-	return syncLeft(dir)
+	return nil
 }
 
 // syncLeft is syncDir of a directory which git removes when it has packed what
