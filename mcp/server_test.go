@@ -112,6 +112,9 @@ var calls = map[string]map[string]any{
 	"kb_history":    {"path": "guides/retry.md"},
 	"kb_health":     {},
 	"kb_export":     {"max_tokens": 500},
+	"kb_write":      {"title": "A new note", "body": "Text.", "draft": "d", "key": "1"},
+	"kb_edit":       {"path": "README.md", "append": "More.", "draft": "d", "key": "2"},
+	"kb_drafts":     {"name": "d"},
 	"kb_stats":      {},
 	"reindex":       {},
 }
@@ -163,7 +166,7 @@ func asValue(t *testing.T, v any) map[string]any {
 	if err := json.Unmarshal(raw, &m); err != nil {
 		t.Fatal(err)
 	}
-	for _, key := range []string{"seconds", "disk_bytes", "added", "unchanged"} {
+	for _, key := range []string{"seconds", "disk_bytes", "added", "unchanged", "repeated", "similar"} {
 		delete(m, key)
 	}
 	return m

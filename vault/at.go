@@ -18,11 +18,11 @@ type atParam struct {
 
 // Seen says what was read. It is part of every answer.
 type Seen struct {
-	Commit      string            `json:"commit,omitempty"`             // 40 hexadecimal digits; the base of a work tree view
-	Commits     map[string]string `json:"commits,omitempty" schema:"-"` // by collection, when there are several repositories
-	Worktree    bool              `json:"worktree,omitempty"`           // the files as they are on disk
-	Tree        string            `json:"tree,omitempty" schema:"-"`    // identity of a work tree view's notes
-	Uncommitted *int              `json:"uncommitted,omitempty"`        // notes of a work tree view that differ from its commit
+	Commit      string            `json:"commit,omitempty"`                 // 40 hexadecimal digits; the base of a work tree view
+	Commits     map[string]string `json:"commits,omitempty" schema:"-"`     // by collection, when there are several repositories
+	Worktree    bool              `json:"worktree,omitempty" schema:"-"`    // the files as they are on disk
+	Tree        string            `json:"tree,omitempty" schema:"-"`        // identity of a work tree view's notes
+	Uncommitted *int              `json:"uncommitted,omitempty" schema:"-"` // notes of a work tree view that differ from its commit
 }
 
 // base is what one repository contributes to a view.

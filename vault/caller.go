@@ -44,14 +44,12 @@ func (v *Vault) today() time.Time {
 const agentDomain = "@agents.invalid"
 
 // author is who v's changes are by: the agent as it names itself, else the user
-// of git's configuration. It is dated by the caller's clock.
+// of git's configuration, else kb. It is dated by the caller's clock.
 func (v *Vault) author(ctx context.Context, r *repo) (gitstore.Signature, error) {
 	user, err := r.Identity(ctx)
 	if errors.Is(err, gitstore.ErrNoIdentity) {
-		return user, errorf(Usage, "nobody to commit as: git's user.name and user.email are not set").
-			hint("git config --global user.name NAME && git config --global user.email ADDRESS")
-	}
-	if err != nil {
+		user = r.Nobody()
+	} else if err != nil {
 		return user, errorf(Internal, "find who commits: %w", err)
 	}
 	user.When = v.today()

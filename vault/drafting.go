@@ -8,6 +8,7 @@ import (
 	"strings"
 	"unicode"
 
+	"kb/draft"
 	"kb/gitstore"
 )
 
@@ -37,6 +38,49 @@ func (v *Vault) draftBase(r *repo) (ref string, tip gitstore.CommitID, err error
 			hint("git switch main, or name the branch in %s: draft_base: main", ConfigName)
 	}
 	return ref, tip, nil
+}
+
+// draftStore returns the drafts of r, and the commit that a new one starts from.
+func (v *Vault) draftStore(r *repo) (*draft.Store, gitstore.CommitID, error) {
+	ref, tip, err := v.draftBase(r)
+	if err != nil {
+		return nil, tip, err
+	}
+	return &draft.Store{Repo: r.Repo, Base: ref}, tip, nil
+}
+
+// draftError makes one of ours of what a [draft.Store] says.
+func draftError(err error) error {
+	var ours *Error
+	e := errorf(Internal, "%w", err)
+	switch {
+	case err == nil || errors.As(err, &ours):
+		return err
+	case errors.Is(err, draft.ErrName):
+		e.Code = Usage
+	case errors.Is(err, draft.ErrNotFound):
+		e.Code = NotFound
+		return e.hint("kb_drafts lists the drafts")
+	case errors.Is(err, draft.ErrNoChange):
+		e = errorf(Conflict, "nothing changes: the note says so already")
+	case errors.Is(err, draft.ErrCheckedOut):
+		e.Code = Conflict
+		return e.hint("git switch to another branch, or use another draft")
+	case errors.Is(err, draft.ErrNameTaken), errors.Is(err, draft.ErrClosed), errors.Is(err, draft.ErrNotClosed):
+		e.Code = Conflict
+	case errors.Is(err, gitstore.ErrUnsafePath):
+		e.Code = Usage
+	case errors.Is(err, gitstore.ErrPathConflict):
+		e.Code = Conflict
+		return e.hint("another file or directory is in the way of that name, perhaps one that differs in case only")
+	case errors.Is(err, gitstore.ErrUnborn):
+		e.Code = Conflict
+		return e.hint("make a first commit: git add . && git commit -m 'first notes'")
+	case errors.Is(err, gitstore.ErrLocked):
+		e.Code = Busy
+		return e.hint("another program is changing the same branch: try again")
+	}
+	return e
 }
 
 // draftRefs is where open drafts are.

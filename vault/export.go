@@ -30,7 +30,7 @@ type ExportResult struct {
 	Content   string `json:"text"`
 	Documents int    `json:"documents"` // in this text
 	Total     int    `json:"total"`     // that the filters leave
-	Output    string `json:"output,omitempty"`
+	Output    string `json:"output,omitempty" schema:"-"`
 	Bytes     int    `json:"bytes"`
 	Truncated bool   `json:"truncated,omitempty"`
 	Next      string `json:"next,omitempty"`

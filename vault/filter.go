@@ -18,10 +18,10 @@ type Selection struct {
 	Collection   string   `json:"collection,omitempty" help:"only this collection"`
 	Scope        []string `json:"scope,omitempty" help:"only these sections or path prefixes"`
 	Tag          []string `json:"tag,omitempty" help:"only notes with all these tags; a tag finds its sub-tags"`
-	Status       string   `json:"status,omitempty" help:"only notes of this status"`
-	Where        []string `json:"where,omitempty" help:"frontmatter conditions: field=value, !=, <, >, ~ (contains)"`
-	CreatedAfter string   `json:"created_after,omitempty" help:"only notes created on this date or later"`
-	UpdatedAfter string   `json:"updated_after,omitempty" help:"only notes changed on this date or later"`
+	Status       string   `json:"status,omitempty" help:"only this status"`
+	Where        []string `json:"where,omitempty" help:"field=value, !=, <, >, ~ (contains)"`
+	CreatedAfter string   `json:"created_after,omitempty" help:"created on this date or later"`
+	UpdatedAfter string   `json:"updated_after,omitempty" help:"changed on this date or later"`
 }
 
 // Filter is a [Selection] with the conditions that only lists need.

@@ -33,8 +33,8 @@ type HealthResult struct {
 	Truncated   bool               `json:"truncated,omitempty"`
 	Next        string             `json:"next,omitempty"`
 	Seen
-	Format string `json:"format,omitempty"`
-	Fail   bool   `json:"failed,omitempty"`
+	Format string `json:"format,omitempty" schema:"-"`
+	Fail   bool   `json:"failed,omitempty" schema:"-"`
 }
 
 // CollectionHealth is what is wrong with the notes of a collection. Counts is

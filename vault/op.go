@@ -16,6 +16,7 @@ import (
 // line), required, default, enum and min/max, also (another accepted name).
 type Op struct {
 	Name        string   // the tool's name: "kb_brief"
+	Under       string   // the command that it is a command of: "review" of review_list
 	Title       string   // for a list of tools: "Brief an agent"
 	Summary     string   // one line, for help
 	Description string   // for an agent: what it gives and when to use it
@@ -65,6 +66,9 @@ var ops = []*Op{
 	historyOp,
 	healthOp,
 	exportOp,
+	writeOp,
+	editOp,
+	draftsOp,
 	verifyOp,
 	blameOp,
 	statsOp,
@@ -85,9 +89,19 @@ func FindOp(name string) (*Op, bool) {
 	return nil, false
 }
 
-// Command is the name of o as a command: kb_brief is `kb brief`.
+// Command is the name of o as a command: kb_brief is `kb brief`. An operation
+// under another word has two: review_list is `kb review list`.
 func (o *Op) Command() string {
-	return strings.ReplaceAll(strings.TrimPrefix(o.Name, "kb_"), "_", "-")
+	if o.Under != "" {
+		return o.Under + " " + o.Leaf()
+	}
+	return o.Leaf()
+}
+
+// Leaf is the last word of o's command.
+func (o *Op) Leaf() string {
+	name := strings.TrimPrefix(strings.TrimPrefix(o.Name, "kb_"), o.Under+"_")
+	return strings.ReplaceAll(name, "_", "-")
 }
 
 // Run decodes the arguments, runs o on v, and returns its result: a pointer to
@@ -133,6 +147,7 @@ type Param struct {
 	Min, Max string   // "" when unbounded
 	Hidden   bool     // a command's flag, not for agents
 	File     bool     // names a file of the caller's
+	Stdin    bool     // on the command line "-" is what stands on standard input
 
 	Type  reflect.Type
 	index []int
@@ -159,6 +174,7 @@ func paramsOf(t reflect.Type) (params []Param) {
 		_, p.Required = f.Tag.Lookup("required")
 		_, p.Hidden = f.Tag.Lookup("hidden")
 		_, p.File = f.Tag.Lookup("file")
+		_, p.Stdin = f.Tag.Lookup("stdin")
 		params = append(params, p)
 	}
 	return params

@@ -58,16 +58,21 @@ func (w *view) gist(i int, c *card) string {
 	const most = 60
 	parts := append([]string{w.titleOf(i, c)}, c.aliases...)
 	parts = append(append(append(parts, c.tags...), c.headings...), c.summary)
-	words := strings.FieldsFunc(strings.ToLower(strings.Join(parts, " ")), func(r rune) bool {
-		return strings.ContainsRune("\"'()+-*:/#<>[]{}|.,;!? \t\n", r)
-	})
+	words := plainWords(strings.Join(parts, " "))
+	return strings.Join(words[:min(len(words), most)], " ")
+}
+
+// plainWords are the words of a text, each once, without what a query would read
+// as syntax.
+func plainWords(s string) (out []string) {
 	seen := map[string]bool{}
-	var out []string
-	for _, word := range words {
-		if !seen[word] && len(out) < most {
+	for _, word := range strings.FieldsFunc(strings.ToLower(s), func(r rune) bool {
+		return strings.ContainsRune("\"'()+-*:/#<>[]{}|.,;!?^~ \t\n", r)
+	}) {
+		if !seen[word] {
 			seen[word] = true
 			out = append(out, word)
 		}
 	}
-	return strings.Join(out, " ")
+	return out
 }

@@ -71,6 +71,11 @@ func (v *Vault) read(ctx context.Context, at string) (*view, error) {
 	if err != nil {
 		return nil, err
 	}
+	return v.readBases(ctx, bases)
+}
+
+// readBases returns the view of those commits or trees.
+func (v *Vault) readBases(ctx context.Context, bases []base) (_ *view, err error) {
 	w := &view{v, &contents{bases: bases, others: map[*collection][]string{}}}
 	trees, err := w.scan(ctx)
 	if err != nil {

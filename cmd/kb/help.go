@@ -15,6 +15,7 @@ import (
 // groups are the kinds of commands, in the order in which help lists them.
 var groups = []kong.Group{
 	{Key: "read", Title: "Read"},
+	{Key: "write", Title: "Propose"},
 	{Key: "serve", Title: "Serve"},
 	{Key: "tend", Title: "Tend the vault"},
 	{Key: "about", Title: "About"},
@@ -222,7 +223,8 @@ func sentence(s string) string {
 // placeholders name values that say more than their flag's name does.
 var placeholders = map[string]string{
 	"at": "REV", "collection": "NAME", "scope": "PREFIX", "where": "COND", "exclude": "URI", "lines": "A-B",
-	"sort": "KEY", "created_after": "DATE", "created_before": "DATE", "updated_after": "DATE",
+	"sort": "KEY", "set": "KEY=VALUE", "fields": "NAME=TEXT", "replace_section": "TEXT", "with": "TEXT", "append": "TEXT", "prepend": "TEXT",
+	"body": "TEXT", "base": "HASH", "restore": "REV", "rename": "PATH", "draft": "NAME", "message": "TEXT", "reason": "TEXT", "source": "URL", "created_after": "DATE", "created_before": "DATE", "updated_after": "DATE",
 }
 
 // placeholder names the value of a parameter in help; "" for a flag without one.

@@ -163,7 +163,7 @@ func (c *cli) log(format string, args ...any) {
 // runOp runs an operation and prints its result.
 func (c *cli) runOp(cmd *opCommand) (err error) {
 	c.raw = cmd.op.Raw
-	args, err := cmd.arguments()
+	args, err := c.arguments(cmd)
 	if err != nil {
 		return err
 	}

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"reflect"
 	"regexp"
 	"strings"
@@ -51,6 +50,8 @@ func flagType(p vault.Param) reflect.Type {
 	switch {
 	case p.Type.Kind() == reflect.Slice, p.Type.Kind() == reflect.Pointer:
 		return p.Type
+	case p.Type.Kind() == reflect.Map:
+		return reflect.TypeFor[map[string]string]()
 	case p.Arg:
 		return reflect.TypeFor[[]string]()
 	}
@@ -58,7 +59,7 @@ func flagType(p vault.Param) reflect.Type {
 }
 
 func flagTag(p vault.Param) reflect.StructTag {
-	tag := fmt.Sprintf(`name:%q help:%q sep:"none"`, flagName(p), strings.ReplaceAll(flagHelp(p), "${", "$${"))
+	tag := fmt.Sprintf(`name:%q help:%q sep:"none" mapsep:"none"`, flagName(p), strings.ReplaceAll(flagHelp(p), "${", "$${"))
 	if name := placeholder(p); name != "" {
 		tag += fmt.Sprintf(` placeholder:%q`, name)
 	}
@@ -89,16 +90,9 @@ func (c *opCommand) arguments() (json.RawMessage, error) {
 			if _, twice := args[p.Name]; twice {
 				return nil, &vault.Error{Code: vault.Usage, Message: fmt.Sprintf("%s is given twice", flagName(p))}
 			}
-			args[p.Name] = f.Interface()
-			if p.File {
-				abs, err := filepath.Abs(*f.Interface().(*string)) // the owner may run elsewhere
-				if err != nil {
-					return nil, err
-				}
-				args[p.Name] = abs
-			}
-			if words, ok := f.Interface().([]string); ok && p.Type.Kind() == reflect.String {
-				args[p.Name] = strings.Join(words, " ")
+			var err error
+			if args[p.Name], err = argumentOf(p, f.Interface()); err != nil {
+				return nil, err
 			}
 		}
 	}
@@ -122,8 +116,11 @@ func (c *cli) buildParser(grammar any) error {
 		}
 		cmd := newOpCommand(op)
 		group := "read"
-		if op.People || op.Derived || op.Name == "kb_stats" {
+		switch {
+		case op.People || op.Derived || op.Name == "kb_stats":
 			group = "tend"
+		case op.Writes || op.Name == "kb_drafts":
+			group = "write"
 		}
 		c.ops[op.Command()] = cmd
 		options = append(options, kong.DynamicCommand(op.Command(), op.Summary+".", group, cmd.value.Interface()))

@@ -1,0 +1,98 @@
+package vault
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"kb/draft"
+	"kb/gitstore"
+)
+
+// drafting is a change on its way to a draft.
+type drafting struct {
+	vault   *Vault
+	col     *collection
+	draft   string // its name; "" for a new one
+	title   string // names a new draft
+	subject string // of the commit, where message says nothing
+	message string
+	source  string
+	key     string
+
+	// edit makes the change. It is called again when another writer was faster.
+	edit func(ctx context.Context, g *ground) ([]fileChange, error)
+}
+
+// fileChange is a note as a change leaves it. Paths are relative to the
+// collection.
+type fileChange struct {
+	path string
+	now  []byte // nil: removed
+}
+
+// run commits the change.
+func (d *drafting) run(ctx context.Context) (*WriteResult, error) {
+	store, tip, err := d.vault.draftStore(d.col.repo)
+	if err != nil {
+		return nil, err
+	}
+	author, err := d.vault.author(ctx, d.col.repo)
+	if err != nil {
+		return nil, err
+	}
+	c := draft.Change{
+		Name:     d.draft,
+		Title:    d.title,
+		Author:   author,
+		Trailers: d.vault.caller.trailers(),
+		Key:      d.key,
+	}
+	c.Subject, c.Body = d.words()
+	if d.source != "" {
+		c.Trailers = append(c.Trailers, gitstore.Trailer{Key: "Kb-Source", Value: d.source})
+	}
+	c.Edits = func(ctx context.Context, on gitstore.CommitID, fresh bool) ([]gitstore.Edit, error) {
+		from := tip
+		if fresh {
+			from = on
+		}
+		return d.edits(ctx, on, from)
+	}
+	written, err := store.Append(ctx, c)
+	if err != nil {
+		return nil, draftError(err)
+	}
+	return d.vault.result(ctx, d.col, written)
+}
+
+// words are the subject and the body of the commit's message.
+func (d *drafting) words() (subject, body string) {
+	subject, body, _ = strings.Cut(strings.TrimSpace(d.message), "\n")
+	if subject == "" {
+		subject = d.subject
+	}
+	const most = 100
+	if short := clip(subject, most); short != subject {
+		body = subject + "\n" + body
+		subject = short
+	}
+	return oneLine(subject, most+1), strings.TrimSpace(body)
+}
+
+// edits makes the change on a commit, and stores the new texts.
+func (d *drafting) edits(ctx context.Context, on, from gitstore.CommitID) ([]gitstore.Edit, error) {
+	g, err := d.vault.ground(ctx, d.col, on, from)
+	if err != nil {
+		return nil, err
+	}
+	changes, err := d.edit(ctx, g)
+	if err != nil {
+		return nil, err
+	}
+	edits := make([]gitstore.Edit, 0, len(changes))
+	for _, c := range changes {
+		edits = append(edits, gitstore.Edit{Path: d.col.full(c.path), Src: c.now, Delete: c.now == nil})
+	}
+	return slices.Clip(edits), nil
+}

@@ -1,0 +1,303 @@
+package vault
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"kb/draft"
+	"kb/gitstore"
+)
+
+// DraftsParams asks what became of drafts.
+type DraftsParams struct {
+	Name       string `json:"name,omitempty" arg:"" help:"only this draft"`
+	State      string `json:"state,omitempty" enum:"open,merged,rejected" help:"only these"`
+	MaxResults int    `json:"max_results,omitempty" also:"limit" default:"20" min:"1" max:"500" help:"drafts"`
+	Cursor     string `json:"cursor,omitempty" help:"next of the answer before"`
+}
+
+// DraftsResult lists drafts: open ones first, the newest first.
+type DraftsResult struct {
+	Drafts []DraftInfo `json:"drafts"`
+	Total  int         `json:"total"`
+	Next   string      `json:"next,omitempty"`
+}
+
+// DraftInfo is a draft as it is now. Paths are relative to their collection.
+type DraftInfo struct {
+	Name      string          `json:"name"`
+	Title     string          `json:"title"` // of its newest commit
+	Branch    string          `json:"branch"`
+	Base      string          `json:"base"` // where it left the branch that it is for
+	Commit    string          `json:"commit"`
+	Author    string          `json:"author"`
+	Agent     string          `json:"agent,omitempty"`
+	Client    string          `json:"client,omitempty"`
+	Remote    string          `json:"remote,omitempty"` // where it was fetched from
+	Date      string          `json:"date"`
+	State     string          `json:"state"`
+	Ahead     int             `json:"ahead"`
+	Behind    int             `json:"behind"`
+	Mergeable bool            `json:"mergeable"` // open, and without conflicts
+	Conflicts []DraftConflict `json:"conflicts"`
+	Checks    []Finding       `json:"checks"`
+	Reason    string          `json:"reason,omitempty"` // why it was rejected, or what was said at the merge
+	By        string          `json:"by,omitempty"`     // who decided
+	Merge     string          `json:"merge,omitempty"`  // the commit of the merge
+	Changed   int             `json:"changed"`          // notes and files, listed or not
+	Changes   []DraftChange   `json:"changes"`
+	Review    string          `json:"review,omitempty"`
+}
+
+// DraftConflict is where a draft and the branch that it is for disagree.
+type DraftConflict struct {
+	Path    string `json:"path"`
+	Kind    string `json:"kind"`
+	Message string `json:"message"`
+}
+
+var draftsOp = define(Op{
+	Name:        "kb_drafts",
+	Title:       "See what became of drafts",
+	Summary:     "List drafts, and what became of them",
+	Description: "Drafts and what became of them: open, merged, or rejected with the reason. name tells all that one changes, whether it merges, and its checks.",
+	Examples:    []string{"kb drafts", "kb drafts retry-notes", "kb drafts --state rejected"},
+}, (*Vault).Drafts)
+
+// Drafts lists the drafts of every repository of the vault.
+func (v *Vault) Drafts(ctx context.Context, p DraftsParams) (*DraftsResult, error) {
+	offset := 0
+	if p.Cursor != "" {
+		var err error
+		if offset, err = strconv.Atoi(p.Cursor); err != nil || offset < 0 {
+			return nil, errorf(Usage, "cursor %q", clip(p.Cursor, 40)).hint("a cursor is the next of the answer before")
+		}
+	}
+	found, err := v.findDrafts(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	r := &DraftsResult{Drafts: []DraftInfo{}, Total: len(found)}
+	end := min(len(found), offset+p.MaxResults)
+	for _, d := range found[min(offset, end):end] {
+		info, err := d.info(ctx, v, p.Name != "")
+		if err != nil {
+			return nil, err
+		}
+		r.Drafts = append(r.Drafts, *info)
+	}
+	if end < len(found) {
+		r.Next = strconv.Itoa(end)
+	}
+	return r, nil
+}
+
+// draftOf is a draft and where it is kept.
+type draftOf struct {
+	*draft.Draft
+	repo  *repo
+	store *draft.Store
+}
+
+// findDrafts returns those that are asked for, of all repositories.
+func (v *Vault) findDrafts(ctx context.Context, p DraftsParams) (found []draftOf, err error) {
+	name := strings.TrimPrefix(strings.TrimSpace(p.Name), "drafts/")
+	o := draft.ListOptions{States: []draft.State{draft.Open, draft.Merged, draft.Rejected}, Remotes: true}
+	if p.State != "" {
+		o.States = []draft.State{draft.State(p.State)}
+	}
+	var names []string
+	for _, r := range v.repos {
+		store, _, err := v.draftStore(r)
+		if err != nil {
+			return nil, err
+		}
+		list, err := store.List(ctx, o)
+		if err != nil {
+			return nil, errorf(Internal, "list drafts: %w", err)
+		}
+		for i := range list {
+			names = append(names, list[i].Name)
+			if name == "" || list[i].Name == name {
+				found = append(found, draftOf{&list[i], r, store})
+			}
+		}
+	}
+	if name != "" && len(found) == 0 {
+		e := errorf(NotFound, "no draft %q", clip(name, 100))
+		if near := nearest(name, names, 3); len(near) > 0 {
+			return nil, e.hint("did you mean %s?", strings.Join(near, ", "))
+		}
+		return nil, e.hint("kb_drafts without a name lists all")
+	}
+	slices.SortStableFunc(found, func(a, b draftOf) int {
+		if (a.State == draft.Open) != (b.State == draft.Open) {
+			return map[bool]int{true: -1, false: 1}[a.State == draft.Open]
+		}
+		return b.when().Compare(a.when())
+	})
+	return found, nil
+}
+
+// when is the time of the last thing that happened to the draft.
+func (d draftOf) when() time.Time {
+	if d.State != draft.Open && !d.By.When.IsZero() {
+		return d.By.When
+	}
+	return d.Date
+}
+
+// mostChanges is how many changes are listed of a draft among others.
+const mostChanges = 10
+
+// info describes d, in whole or as one of many.
+func (d draftOf) info(ctx context.Context, v *Vault, whole bool) (*DraftInfo, error) {
+	tip, err := d.repo.Commit(d.Tip)
+	if err != nil {
+		return nil, errorf(Internal, "read draft %s: %w", d.Name, err)
+	}
+	i := &DraftInfo{
+		Name: d.Name, Title: tip.Subject, Branch: "drafts/" + d.Name, Commit: d.Tip.String(),
+		Author: d.Author.Name, Agent: d.Agent, Client: d.Client, Remote: d.Remote, Date: d.Date.UTC().Format(time.RFC3339),
+		State: string(d.State), Ahead: d.Ahead, Behind: d.Behind, Reason: d.Reason, By: d.By.Name,
+		Conflicts: []DraftConflict{}, Checks: []Finding{}, Changes: []DraftChange{},
+	}
+	if !d.Base.IsZero() {
+		i.Base = d.Base.String()
+	}
+	if !d.Merge.IsZero() {
+		i.Merge = d.Merge.String()
+	}
+	if d.Remote != "" {
+		i.Branch = strings.TrimPrefix(d.Ref, "refs/remotes/")
+	}
+	if d.State == draft.Open {
+		i.Review = "kb review diff " + d.Name
+		if err := d.conflicts(ctx, i); err != nil {
+			return nil, err
+		}
+	}
+	return i, d.changes(ctx, v, i, whole)
+}
+
+// changes lists what the draft changes, as far as v's audience may know.
+func (d draftOf) changes(ctx context.Context, v *Vault, i *DraftInfo, whole bool) error {
+	changes, err := d.store.Changes(ctx, d.Draft)
+	if err != nil {
+		return errorf(Internal, "%w", err)
+	}
+	for _, change := range changes {
+		c, p := d.repo.locate(change.Path)
+		if v.audience == Agent && (c == nil || v.private(p)) {
+			continue
+		}
+		if i.Changed++; !whole && len(i.Changes) == mostChanges {
+			continue
+		}
+		shown, err := d.repo.shown(change)
+		if err != nil {
+			return err
+		}
+		shown.change.Path = p
+		if c != nil && len(v.cols) > 1 {
+			shown.change.Collection = c.Name
+		}
+		if change.From != "" {
+			_, shown.change.From = d.repo.locate(change.From)
+		}
+		i.Changes = append(i.Changes, shown.change)
+	}
+	return nil
+}
+
+// conflicts merges the draft on trial.
+func (d draftOf) conflicts(ctx context.Context, i *DraftInfo) error {
+	m, err := d.store.Preview(ctx, d.Draft, "")
+	if err != nil {
+		if !errors.Is(err, gitstore.ErrUnrelated) {
+			return errorf(Internal, "merge draft %s on trial: %w", d.Name, err)
+		}
+		i.Conflicts = append(i.Conflicts, DraftConflict{Kind: "unrelated", Message: "the draft and the branch have no commit in common"})
+		return nil
+	}
+	for _, c := range m.Conflicts {
+		_, p := d.repo.locate(c.Path)
+		i.Conflicts = append(i.Conflicts, DraftConflict{Path: p, Kind: string(c.Kind), Message: conflictText(c)})
+	}
+	i.Mergeable = len(i.Conflicts) == 0
+	return nil
+}
+
+// conflictText says where both sides changed the same.
+func conflictText(c gitstore.Conflict) string {
+	var where []string
+	for _, clash := range c.Clashes {
+		where = append(where, fmt.Sprintf("%s of the branch and %s of the draft", lineRange(clash.Ours), lineRange(clash.Theirs)))
+	}
+	if len(where) == 0 {
+		return "both changed it: " + string(c.Kind)
+	}
+	const most = 5
+	if n := len(where) - most; n > 0 {
+		where = append(where[:most], fmt.Sprintf("%d more places", n))
+	}
+	return "both changed " + strings.Join(where, "; ")
+}
+
+func lineRange(r gitstore.LineRange) string {
+	switch r.Count {
+	case 0:
+		return fmt.Sprintf("before line %d", r.First)
+	case 1:
+		return fmt.Sprintf("line %d", r.First)
+	}
+	return fmt.Sprintf("lines %d-%d", r.First, r.First+r.Count-1)
+}
+
+// Text lists the drafts, one in whole when there is one.
+func (r *DraftsResult) Text(t *Text) {
+	if len(r.Drafts) == 0 {
+		t.Printf("No drafts.\n")
+	}
+	for i := range r.Drafts {
+		r.Drafts[i].text(t)
+	}
+	if r.Next != "" {
+		t.Printf("%s\n", t.Dim(fmt.Sprintf("%d of %s; more: --cursor %s", len(r.Drafts), plural(r.Total, "draft"), r.Next)))
+	}
+}
+
+func (d *DraftInfo) text(t *Text) {
+	state := d.State
+	switch {
+	case d.State == string(draft.Open) && d.Mergeable:
+		state = "open, merges"
+	case d.State == string(draft.Open):
+		state = t.Warn("open, conflicts")
+	}
+	t.Printf("%s  %s  %s\n", t.Strong(d.Name), state, t.Dim(strings.Join(nonEmpty([]string{d.Date[:len("2006-01-02")], d.Author,
+		fmt.Sprintf("%d ahead, %d behind", d.Ahead, d.Behind)}), " · ")))
+	if d.Reason != "" {
+		t.Wrap("  ", t.Warn(strings.Join(nonEmpty([]string{d.By, d.Reason}), ": ")))
+	}
+	for i := range d.Changes {
+		d.Changes[i].text(t)
+	}
+	if n := d.Changed - len(d.Changes); n > 0 {
+		t.Printf("  %s\n", t.Dim(fmt.Sprintf("and %d more", n)))
+	}
+	for _, c := range d.Conflicts {
+		t.Wrap("  ", t.Warn(strings.Join(nonEmpty([]string{c.Path, c.Message}), ": ")))
+	}
+	for _, c := range d.Checks {
+		t.Wrap("  ", t.Warn(c.Message))
+	}
+	if d.Review != "" {
+		t.Printf("  %s\n", t.Dim(d.Review))
+	}
+}
