@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"strings"
 	"testing"
 	"time"
@@ -324,5 +325,30 @@ func BenchmarkScroll(b *testing.B) {
 	for b.Loop() {
 		s.Update(tea.KeyPressMsg{Code: tea.KeyPgDown})
 		s.View()
+	}
+}
+
+// Whatever is pressed, at whatever size, the screen is whole and the cursor in it.
+func TestRandomKeys(t *testing.T) {
+	r := rand.New(rand.NewPCG(8, 11))
+	keys := []string{"up", "down", "left", "right", "tab", "enter", "esc", "home", "end", "pgup", "pgdown", "backspace", "space",
+		"n", "p", "]", "[", "a", "m", "y", "r", "/", "?", "j", "k", "g", "G", "R", "b", "f", "日"}
+	for range 10 {
+		s := show(t, newTable(), 80, 24)
+		var did []string
+		for range 150 {
+			k := keys[r.IntN(len(keys))]
+			if did = append(did, k); r.IntN(10) == 0 {
+				send(t, s, tea.WindowSizeMsg{Width: 1 + r.IntN(150), Height: 1 + r.IntN(50)})
+			}
+			press(t, s, k)
+			got := picture(t, s)
+			if s.onDiff && s.mode == browsing && s.ready() && s.height > leastRows+statusRows && s.width >= leastColumns && !strings.Contains(got, "▐") {
+				t.Errorf("the cursor is not shown:\n%s", got)
+			}
+			if t.Failed() {
+				t.Fatalf("after %v at %dx%d:\n%s", did, s.width, s.height, got)
+			}
+		}
 	}
 }

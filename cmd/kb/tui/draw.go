@@ -8,8 +8,10 @@ import (
 	"kb/internal/diff"
 )
 
-// widePane is the width from which lines have their numbers.
-const widePane = 72
+const (
+	widePane  = 72 // the width from which lines have their numbers
+	leastName = 12 // columns of a note's name
+)
 
 // draw is an item's rows, without the column of the cursor.
 func (p *pane) draw(i int) []row {
@@ -96,14 +98,17 @@ func (p *pane) noteHead(i int) row {
 	if n.Kind != NoteChanged {
 		what = clip(" "+string(n.Kind), p.width, warn, p.method)
 	}
-	counts := changedLines(n.Added, n.Removed)
+	counts := row{"  ", 2}.add(changedLines(n.Added, n.Removed))
 	head := box(p.choice.chosen(i), p.choice.hunks(i))
-	left := p.width - 1 - head.width - what.width - counts.width - 2
+	left := p.width - 1 - head.width - what.width - counts.width
+	if left < leastName {
+		left, what, counts = p.width-1-head.width, row{}, row{}
+	}
 	name := n.Path
 	if n.From != "" {
 		name = n.From + " → " + n.Path
 	}
-	return head.add(clipStart(name, max(left, 8), strong, p.method)).add(what).add(row{"  ", 2}).add(counts)
+	return head.add(clipStart(name, left, strong, p.method)).add(what).add(counts)
 }
 
 // hunkHead tells which lines of the note a hunk is, and under which heading.

@@ -76,6 +76,9 @@ func firstLength(text string) int {
 // view is the line after a label; where it is too long, the end of what is
 // before the cursor is shown.
 func (p *prompt) view(label string, width int, m measure) row {
+	if len(label) > width/2 {
+		label = " > "
+	}
 	r := row{strong.paint(label), len(label)}
 	cursor, rest := " ", p.after
 	if n := firstLength(p.after); n > 0 {
