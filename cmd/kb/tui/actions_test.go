@@ -118,21 +118,6 @@ func TestLateDiff(t *testing.T) {
 	}
 }
 
-// Drafts of one name in two repositories are two.
-func TestSameName(t *testing.T) {
-	desk := newTable()
-	other := desk.drafts[0]
-	desk.drafts[0].Collection, other.Collection, other.Commit = "notes", "wiki", "9999999999"
-	desk.drafts = append(desk.drafts, other)
-	s := show(t, desk, 80, 24, "end", "m", "y")
-	if want := []string{"merge retry-notes at 9999999999: []"}; !cmp.Equal(want, desk.did) {
-		t.Errorf("did %v, want %v", desk.did, want)
-	}
-	if got := picture(t, s); !strings.Contains(got, "notes: retry-notes") {
-		t.Errorf("the collection is not shown:\n%s", got)
-	}
-}
-
 func TestPaste(t *testing.T) {
 	desk := newTable()
 	s := show(t, desk, 80, 24)

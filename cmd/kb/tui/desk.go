@@ -37,31 +37,19 @@ type Desk interface {
 
 // Draft is a row of the list.
 type Draft struct {
-	Name       string
-	Collection string // tells drafts of one name apart; empty when there is one repository
-	Commit     string // its tip
-	Into       string // the branch it would be merged into
-	Subject    string // of its last commit
-	Author     string
-	Agent      string // empty when a person wrote it
-	Date       time.Time
+	Name    string // no other has it
+	Commit  string // its tip
+	Into    string // the branch it would be merged into
+	Subject string // of its last commit
+	Author  string
+	Agent   string // empty when a person wrote it
+	Date    time.Time
 
 	Behind                int // commits of Into that it lacks
 	Notes, Added, Removed int // how many notes it changes, and lines
 
 	Conflicts bool // with Into
 	Failed    int  // checks that fail
-}
-
-// is reports whether two are the same draft, maybe at different commits.
-func (d Draft) is(other Draft) bool { return d.Name == other.Name && d.Collection == other.Collection }
-
-// label is the draft's name as the list shows it.
-func (d Draft) label() string {
-	if d.Collection == "" {
-		return d.Name
-	}
-	return d.Collection + ": " + d.Name
 }
 
 // Diff is what a draft changes.

@@ -50,7 +50,7 @@ func (t *table) Reject(_ context.Context, d Draft, reason string) (string, error
 func (t *table) act(d Draft, what string) error {
 	if now := t.moved[d.Name]; now != "" && now != d.Commit {
 		for i := range t.drafts {
-			if t.drafts[i].is(d) {
+			if t.drafts[i].Name == d.Name {
 				t.drafts[i].Commit = now
 			}
 		}
@@ -65,7 +65,7 @@ func (t *table) act(d Draft, what string) error {
 }
 
 func (t *table) remove(gone Draft) {
-	t.drafts = slices.DeleteFunc(slices.Clone(t.drafts), gone.is)
+	t.drafts = slices.DeleteFunc(slices.Clone(t.drafts), func(d Draft) bool { return d.Name == gone.Name })
 }
 
 // newTable has drafts of every kind.

@@ -35,7 +35,7 @@ func (l *list) show(drafts []Draft, filter string) {
 		if !matches(d, l.filter) {
 			continue
 		}
-		if was != nil && d.is(*was) {
+		if was != nil && d.Name == was.Name {
 			l.selected, found = len(l.shown), true
 		}
 		l.shown = append(l.shown, i)
@@ -48,7 +48,7 @@ func (l *list) show(drafts []Draft, filter string) {
 // matches reports whether every word of the filter is in what the list or the
 // pane says of a draft.
 func matches(d Draft, filter string) bool {
-	text := strings.ToLower(strings.Join([]string{d.label(), d.Agent, d.Author, d.Subject}, "\n"))
+	text := strings.ToLower(strings.Join([]string{d.Name, d.Agent, d.Author, d.Subject}, "\n"))
 	for _, word := range strings.Fields(strings.ToLower(filter)) {
 		if !strings.Contains(text, word) {
 			return false
@@ -114,7 +114,7 @@ func draftView(d Draft, width int, now time.Time, selected, focused bool, m meas
 	if selected {
 		edge = "▌"
 	}
-	head := row{sign.paint(edge + mark + " "), 3}.add(clip(d.label(), width-4-age.width, name, m))
+	head := row{sign.paint(edge + mark + " "), 3}.add(clip(d.Name, width-4-age.width, name, m))
 	gap := max(width-head.width-age.width, 0)
 	first := head.add(row{name.paint(strings.Repeat(" ", gap)), gap}).add(age)
 	return []row{first, spread(clip("   "+about(d), width-1, dim, m), changedLines(d.Added, d.Removed).add(row{" ", 1}), width)}

@@ -130,7 +130,7 @@ func (p *pane) bar(focused bool) row {
 		s = inverse
 	}
 	if p.diff == nil || p.at().note < 0 {
-		return p.rule(clip(" "+p.draft.label(), p.width, s, p.method), "", s)
+		return p.rule(clip(" "+p.draft.Name, p.width, s, p.method), "", s)
 	}
 	n := p.diff.Notes[p.at().note]
 	where := fmt.Sprintf(" %d/%d ", p.at().note+1, len(p.diff.Notes))

@@ -128,7 +128,7 @@ func (s *screen) open() tea.Cmd {
 		s.pane, s.onDiff = nil, false
 		return nil
 	}
-	if p := s.pane; p != nil && p.draft.is(*d) && p.draft.Commit == d.Commit && p.err == nil && !s.stale {
+	if p := s.pane; p != nil && p.draft.Name == d.Name && p.draft.Commit == d.Commit && p.err == nil && !s.stale {
 		p.draft = *d
 		return nil
 	}
@@ -153,7 +153,7 @@ func (s *screen) readDiff(d Draft) tea.Cmd {
 
 // opened takes the diff of a draft, if it is still the one to show.
 func (s *screen) opened(msg diffMsg) {
-	if s.pane == nil || !s.pane.draft.is(msg.draft) || s.pane.draft.Commit != msg.draft.Commit {
+	if s.pane == nil || s.pane.draft.Name != msg.draft.Name || s.pane.draft.Commit != msg.draft.Commit {
 		return
 	}
 	s.pane.fill(msg.diff, msg.err)
@@ -197,7 +197,7 @@ func (s *screen) say(st style, text string) {
 // merge publishes what is chosen of the draft as it is shown.
 func (s *screen) merge() tea.Cmd {
 	d, part := s.pane.draft, s.pane.choice.pieces()
-	return s.act("merging "+d.label(), func(ctx context.Context) (string, error) {
+	return s.act("merging "+d.Name, func(ctx context.Context) (string, error) {
 		return s.desk.Merge(ctx, d, part)
 	})
 }
@@ -205,7 +205,7 @@ func (s *screen) merge() tea.Cmd {
 // reject closes the draft that is shown.
 func (s *screen) reject(reason string) tea.Cmd {
 	d := s.pane.draft
-	return s.act("rejecting "+d.label(), func(ctx context.Context) (string, error) {
+	return s.act("rejecting "+d.Name, func(ctx context.Context) (string, error) {
 		return s.desk.Reject(ctx, d, reason)
 	})
 }
@@ -214,10 +214,10 @@ func (s *screen) reject(reason string) tea.Cmd {
 func (s *screen) question() string {
 	d, c := s.pane.draft, s.pane.choice
 	n := c.size()
-	what := fmt.Sprintf("merge %s into %s: %s, +%d -%d", d.label(), d.Into, plural(n.notes, "note"), n.added, n.removed)
+	what := fmt.Sprintf("merge %s into %s: %s, +%d -%d", d.Name, d.Into, plural(n.notes, "note"), n.added, n.removed)
 	if !c.all() {
 		what = fmt.Sprintf("merge %d of %s of %s into %s, +%d -%d; the rest stays a draft",
-			n.notes, plural(len(c.diff.Notes), "note"), d.label(), d.Into, n.added, n.removed)
+			n.notes, plural(len(c.diff.Notes), "note"), d.Name, d.Into, n.added, n.removed)
 	}
 	return what + "? y/n"
 }
