@@ -111,10 +111,49 @@ func TestQuitWhileBusy(t *testing.T) {
 // The diff of a draft that is no longer selected is not shown.
 func TestLateDiff(t *testing.T) {
 	s := show(t, newTable(), 80, 24)
-	late := diffMsg{Draft{Name: "broken-links", Commit: "2b3c4d5e6f"}, glossaryDiff(), nil}
+	late := diffMsg{Draft{Name: "broken-links", Commit: "1a2b3c4d5e"}, glossaryDiff(), nil}
 	send(t, s, late)
 	if s.pane.diff.Notes[0].Path != "guides/retry.md" {
 		t.Errorf("shown: %s", s.pane.diff.Notes[0].Path)
+	}
+}
+
+// R reads the draft again, though its commit is the same.
+func TestReload(t *testing.T) {
+	desk := newTable()
+	s := show(t, desk, 80, 24, "a")
+	desk.diffs["retry-notes"] = glossaryDiff()
+	press(t, s, "R")
+	if got := picture(t, s); !strings.Contains(got, "glossary.md") {
+		t.Errorf("not read again:\n%s", got)
+	}
+}
+
+// A list that is longer than the screen follows the selection.
+func TestLongList(t *testing.T) {
+	desk := newTable()
+	for i := range 40 {
+		d := desk.drafts[0]
+		d.Name = fmt.Sprintf("draft-%02d", i)
+		desk.diffs[d.Name] = retryDiff()
+		desk.drafts = append(desk.drafts, d)
+	}
+	s := show(t, desk, 80, 24)
+	for _, step := range []struct{ key, name string }{{"end", "draft-39"}, {"k", "draft-38"}, {"home", "retry-notes"}} {
+		press(t, s, step.key)
+		if got := picture(t, s); !strings.Contains(got, "▌✓ "+step.name) {
+			t.Errorf("%s is not shown:\n%s", step.name, got)
+		}
+	}
+}
+
+// A long message does not push the screen away.
+func TestLongMessage(t *testing.T) {
+	desk := newTable()
+	desk.err = errors.New(strings.Repeat("word ", 300))
+	s := show(t, desk, 80, 24, "m", "y")
+	if n := strings.Count(picture(t, s), "word"); n < 30 || n > 48 {
+		t.Errorf("%d words of the message are shown:\n%s", n, picture(t, s))
 	}
 }
 
@@ -182,7 +221,11 @@ func large(notes, lines int) *table {
 // Of a large draft only what is near the window is laid out.
 func TestLargeDraft(t *testing.T) {
 	s := show(t, large(50, 500), 80, 24, "tab", "end", "pgup", "home", "pgdown", "n", "n", "p")
-	for range 48 {
+	for range 60 {
+		press(t, s, "pgdown")
+		picture(t, s)
+	}
+	for range 50 {
 		press(t, s, "n")
 		picture(t, s)
 	}
