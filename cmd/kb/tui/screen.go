@@ -176,7 +176,6 @@ func (s *screen) done(msg doneMsg) tea.Cmd {
 	switch {
 	case errors.Is(msg.err, ErrMoved):
 		s.say(warn, "the draft moved meanwhile: nothing was done; this is what it is now")
-		s.stale = true
 	case msg.err != nil:
 		s.say(bad, msg.err.Error())
 	default:
