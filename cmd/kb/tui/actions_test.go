@@ -60,7 +60,7 @@ func TestActions(t *testing.T) {
 // A problem of a note is in the way only while the note is chosen.
 func TestProblemOfAnotherNote(t *testing.T) {
 	desk := newTable()
-	desk.diffs["broken-links"].Problems = desk.diffs["broken-links"].Problems[:2]
+	desk.drafts[1].Problems = glossaryProblems[:2]
 	show(t, desk, 80, 24, "down", "tab", "n", "space", "m", "y")
 	want := []string{"merge broken-links at 2b3c4d5e6f: [{image.md []} {x.png []}]"}
 	if diff := cmp.Diff(want, desk.did); diff != "" {
@@ -157,6 +157,34 @@ func TestLongMessage(t *testing.T) {
 	}
 }
 
+// What came in the way meanwhile is shown, and is in the way.
+func TestNewProblem(t *testing.T) {
+	desk := newTable()
+	desk.err = errors.New("draft retry-notes and main changed the same")
+	s := show(t, desk, 80, 24, "tab", "n", "n", "space", "n")
+	desk.drafts[0].Problems = []Problem{{Path: "guides/retry.md", Line: 3, Message: "both changed it", Conflict: true}}
+	press(t, s, "m", "y")
+	if got := picture(t, s); !strings.Contains(got, "✗ line 3: both changed it") || !strings.Contains(got, "changed the same") {
+		t.Errorf("the conflict is not shown:\n%s", got)
+	}
+	if s.pane.choice.all() {
+		t.Error("the choice is forgotten, though the draft is the same")
+	}
+	press(t, s, "m")
+	if !strings.HasPrefix(s.status.text, "not merged: guides/retry.md: line 3") {
+		t.Errorf("status %q", s.status.text)
+	}
+}
+
+// A new note is merged whole, wherever the cursor is in it.
+func TestIndivisible(t *testing.T) {
+	desk := newTable()
+	show(t, desk, 80, 24, "tab", "n", "n", "down", "down", "space", "m", "y")
+	if want := []string{"merge retry-notes at 1a2b3c4d5e: [{guides/retry.md []} {guides/backoff.md []}]"}; !cmp.Equal(want, desk.did) {
+		t.Errorf("did %v, want %v", desk.did, want)
+	}
+}
+
 func TestPaste(t *testing.T) {
 	desk := newTable()
 	s := show(t, desk, 80, 24)
@@ -196,13 +224,6 @@ func TestPrompt(t *testing.T) {
 			t.Errorf("%v: %q, want %q", tt.keys, p.text(), tt.want)
 		}
 	}
-}
-
-func b2i(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
 }
 
 // large is a draft of many notes with long lines.
@@ -277,10 +298,10 @@ func TestHostileText(t *testing.T) {
 // hostile is a desk that says evil wherever it can.
 func hostile(evil string) *table {
 	desk := newTable()
-	desk.drafts = []Draft{{Name: evil, Commit: evil, Into: evil, Subject: evil, Author: evil, Agent: evil, Date: today}}
+	desk.drafts = []Draft{{Name: evil, Commit: evil, Into: evil, Subject: evil, Author: evil, Agent: evil, Date: today,
+		Problems: []Problem{{Path: evil, Message: evil}, {Message: evil}}}}
 	desk.diffs = map[string]*Diff{evil: {
-		Notes:    []Note{{Path: evil, From: evil, Kind: Kind(evil), Remark: evil, Hunks: []Hunk{hunk(1, evil, "+"+evil, "-"+evil, " "+evil)}}},
-		Problems: []Problem{{Path: evil, Message: evil}, {Message: evil}},
+		Notes: []Note{{Path: evil, From: evil, Kind: Kind(evil), Remark: evil, Hunks: []Hunk{hunk(1, evil, "+"+evil, "-"+evil, " "+evil)}}},
 	}}
 	return desk
 }

@@ -13,10 +13,29 @@ type hunkAt struct{ note, hunk int }
 
 func newChoice(d *Diff) choice { return choice{diff: d, out: map[hunkAt]bool{}} }
 
-// hunks counts those of a note, at least one.
-func (c choice) hunks(note int) int { return max(1, len(c.diff.Notes[note].Hunks)) }
+// divisible reports whether some of a note's hunks can be merged without others.
+func (c choice) divisible(note int) bool {
+	n := &c.diff.Notes[note]
+	return n.Kind == NoteChanged && len(n.Hunks) > 0
+}
 
-func (c choice) has(h hunkAt) bool { return !c.out[h] }
+// hunks counts those of a note that can be chosen, at least one.
+func (c choice) hunks(note int) int {
+	if c.divisible(note) {
+		return len(c.diff.Notes[note].Hunks)
+	}
+	return 1
+}
+
+// key is what decides about a hunk: of a note that goes as a whole, the first.
+func (c choice) key(h hunkAt) hunkAt {
+	if !c.divisible(h.note) {
+		h.hunk = 0
+	}
+	return h
+}
+
+func (c choice) has(h hunkAt) bool { return !c.out[c.key(h)] }
 
 // chosen counts the chosen hunks of a note.
 func (c choice) chosen(note int) (n int) {
@@ -29,6 +48,7 @@ func (c choice) chosen(note int) (n int) {
 }
 
 func (c choice) toggle(h hunkAt) {
+	h = c.key(h)
 	if c.out[h] {
 		delete(c.out, h)
 	} else {
@@ -87,7 +107,7 @@ func (c choice) pieces() []Piece {
 	return list
 }
 
-// size counts the chosen notes, hunks and lines.
+// size counts the chosen notes and lines.
 func (c choice) size() (s size) {
 	for i, n := range c.diff.Notes {
 		chosen := c.chosen(i)
@@ -95,7 +115,6 @@ func (c choice) size() (s size) {
 			continue
 		}
 		s.notes++
-		s.hunks += chosen
 		if chosen == c.hunks(i) {
 			s.added, s.removed = s.added+n.Added, s.removed+n.Removed
 			continue
@@ -110,7 +129,7 @@ func (c choice) size() (s size) {
 	return s
 }
 
-type size struct{ notes, hunks, added, removed int }
+type size struct{ notes, added, removed int }
 
 func (h Hunk) count() (added, removed int) {
 	for _, l := range h.Lines {
@@ -124,17 +143,18 @@ func (h Hunk) count() (added, removed int) {
 	return added, removed
 }
 
-// inTheWay is the first problem of what was chosen, nil for none.
-func (c choice) inTheWay() *Problem {
+// inTheWay is the first of the draft's problems that what was chosen has, nil for
+// none.
+func (c choice) inTheWay(problems []Problem) *Problem {
 	chosen := map[string]bool{"": true}
 	for i, n := range c.diff.Notes {
 		if c.chosen(i) > 0 {
 			chosen[n.Path] = true
 		}
 	}
-	for i, p := range c.diff.Problems {
+	for i, p := range problems {
 		if chosen[p.Path] {
-			return &c.diff.Problems[i]
+			return &problems[i]
 		}
 	}
 	return nil

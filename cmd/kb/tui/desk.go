@@ -9,6 +9,7 @@ package tui
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"kb/internal/diff"
@@ -48,26 +49,31 @@ type Draft struct {
 	Behind                int // commits of Into that it lacks
 	Notes, Added, Removed int // how many notes it changes, and lines
 
-	Conflicts bool // with Into
-	Failed    int  // checks that fail
+	Problems []Problem
+}
+
+// conflicts reports whether the draft does not merge by itself.
+func (d Draft) conflicts() bool {
+	return slices.ContainsFunc(d.Problems, func(p Problem) bool { return p.Conflict })
 }
 
 // Diff is what a draft changes.
 type Diff struct {
-	Notes    []Note
-	Problems []Problem
+	Notes []Note
 }
 
 // Problem is a reason not to merge: a failed check or a conflict.
 type Problem struct {
-	Path    string // of the note; empty when it is the whole draft's
-	Line    int    // 0 when there is none
-	Message string
+	Path     string // of the note; empty when it is the whole draft's
+	Line     int    // 0 when there is none
+	Message  string
+	Conflict bool // with the branch; else a check that failed
 }
 
-// Note is a changed note.
+// Note is a changed note. One that was changed can be merged in part, any other
+// whole or not at all.
 type Note struct {
-	Path           string
+	Path           string // no other note of the draft has it
 	From           string // where it was before it was renamed
 	Kind           Kind
 	Added, Removed int // lines

@@ -75,9 +75,10 @@ func newTable() *table {
 			{Name: "retry-notes", Commit: "1a2b3c4d5e", Into: "main", Subject: "guides: how clients retry", Author: "Ada Lovelace", Agent: "claude-code",
 				Date: ago(3), Notes: 3, Added: 12, Removed: 4, Behind: 2},
 			{Name: "broken-links", Commit: "2b3c4d5e6f", Into: "main", Subject: "Add a glossary", Author: "Ada Lovelace", Agent: "cursor",
-				Date: ago(1), Notes: 2, Added: 2, Failed: 2},
+				Date: ago(1), Notes: 2, Added: 2, Problems: glossaryProblems},
 			{Name: "a-name-that-is-much-too-long-for-the-list-at-the-left", Commit: "3c4d5e6f7a", Into: "main", Subject: "Old wording", Author: "Grace Hopper",
-				Date: ago(41), Notes: 1, Added: 1, Removed: 1, Conflicts: true},
+				Date: ago(41), Notes: 1, Added: 1, Removed: 1,
+				Problems: []Problem{{Path: "old.md", Line: 3, Message: "both the draft and main changed this", Conflict: true}}},
 			{Name: "日本語のノート", Commit: "4d5e6f7a8b", Into: "main", Subject: "日本語の文章と絵文字 👩‍💻", Author: "山田", Agent: "codex",
 				Date: ago(0), Notes: 1, Added: 2, Removed: 1},
 		},
@@ -85,8 +86,7 @@ func newTable() *table {
 			"retry-notes":  retryDiff(),
 			"broken-links": glossaryDiff(),
 			"a-name-that-is-much-too-long-for-the-list-at-the-left": {
-				Notes:    []Note{{Path: "old.md", Kind: NoteChanged, Added: 1, Removed: 1, Hunks: []Hunk{hunk(3, "", "-one", "+two")}}},
-				Problems: []Problem{{Path: "old.md", Line: 3, Message: "both the draft and main changed this"}},
+				Notes: []Note{{Path: "old.md", Kind: NoteChanged, Added: 1, Removed: 1, Hunks: []Hunk{hunk(3, "", "-one", "+two")}}},
 			},
 			"日本語のノート": {Notes: []Note{{Path: "資料/再試行.md", Kind: NoteChanged, Added: 2, Removed: 1, Hunks: []Hunk{
 				hunk(1, "再試行", " 同じ行", "-クライアントは三回まで再試行します。", "+クライアントは五回まで再試行します。間隔は指数関数的に伸びていきますので、サーバーに負荷をかけません。", "+絵文字 👨‍👩‍👧 と ❤️ と 👍🏽 と 🇩🇪")}}}},
@@ -116,11 +116,6 @@ func glossaryDiff() *Diff {
 			{Path: "image.md", Kind: NoteAdded, Added: 1, Hunks: []Hunk{hunk(1, "", "+![[x.png]]")}},
 			{Path: "x.png", Kind: NoteAdded, Remark: "binary, 3 KB"},
 		},
-		Problems: []Problem{
-			{Path: "glossary.md", Message: "the frontmatter has no title"},
-			{Path: "glossary.md", Line: 1, Message: "looks like a secret"},
-			{Message: "the draft is not signed\x1b[2J"},
-		},
 	}
 }
 
@@ -138,4 +133,10 @@ func hunk(at int, heading string, lines ...string) Hunk {
 		h.Lines = append(h.Lines, l)
 	}
 	return h
+}
+
+var glossaryProblems = []Problem{
+	{Path: "glossary.md", Message: "the frontmatter has no title"},
+	{Path: "glossary.md", Line: 1, Message: "looks like a secret"},
+	{Message: "the draft is not signed\x1b[2J"},
 }

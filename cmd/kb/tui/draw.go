@@ -37,9 +37,9 @@ func (p *pane) drawHead(it item) []row {
 		return p.broken("", p.about(), dim)
 	case itemProblem:
 		if it.note >= 0 {
-			return p.broken("    ✗ ", p.problem(p.diff.Problems[it.line], false), bad)
+			return p.broken("    ✗ ", p.problem(p.draft.Problems[it.line], false), bad)
 		}
-		return p.broken("✗ ", p.problem(p.diff.Problems[it.line], true), bad)
+		return p.broken("✗ ", p.problem(p.draft.Problems[it.line], true), bad)
 	case itemNote:
 		return []row{p.noteHead(it.note)}
 	case itemRemark:
@@ -114,15 +114,14 @@ func (p *pane) noteHead(i int) row {
 // hunkHead tells which lines of the note a hunk is, and under which heading.
 func (p *pane) hunkHead(it item) row {
 	h := p.diff.Notes[it.note].Hunks[it.hunk]
-	chosen := 0
-	if p.choice.has(hunkAt{it.note, it.hunk}) {
-		chosen = 1
-	}
 	text := fmt.Sprintf("line %d", max(h.NewFirst, 1))
 	if h.Heading != "" {
 		text += " · " + h.Heading
 	}
-	head := row{"  ", 2}.add(box(chosen, 1))
+	head := row{"    ", 4}
+	if p.choice.divisible(it.note) {
+		head = row{"  ", 2}.add(box(b2i(p.choice.has(hunkAt{it.note, it.hunk})), 1))
+	}
 	return head.add(clip(text, p.width-1-head.width, accent, p.method))
 }
 
@@ -135,6 +134,13 @@ func box(chosen, of int) row {
 		return row{dim.paint("[ ]") + " ", 4}
 	}
 	return row{warn.paint("[-]") + " ", 4}
+}
+
+func b2i(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
 }
 
 func changedLines(plus, minus int) row {

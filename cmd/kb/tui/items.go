@@ -5,7 +5,7 @@ type item struct {
 	kind itemKind
 	note int // position in Diff.Notes; -1 above them
 	hunk int // in Note.Hunks
-	line int // in Hunk.Lines, or in Diff.Problems
+	line int // in Hunk.Lines, or in Draft.Problems
 }
 
 type itemKind byte
@@ -23,13 +23,13 @@ const (
 
 // listItems lays a diff out: the draft, its own problems, then each note with
 // its problems and hunks.
-func listItems(d *Diff) []item {
+func listItems(d *Diff, problems []Problem) []item {
 	known := map[string]bool{}
 	for _, n := range d.Notes {
 		known[n.Path] = true
 	}
 	list := []item{{kind: itemSubject}, {kind: itemAuthor}}
-	for i, p := range d.Problems {
+	for i, p := range problems {
 		if !known[p.Path] {
 			list = append(list, item{kind: itemProblem, note: -1, line: i})
 		}
@@ -39,15 +39,15 @@ func listItems(d *Diff) []item {
 	}
 	for i := range d.Notes {
 		list = append(list, item{kind: itemBlank, note: i - 1})
-		list = appendNote(list, d, i)
+		list = appendNote(list, d, i, problems)
 	}
 	return list
 }
 
-func appendNote(list []item, d *Diff, i int) []item {
+func appendNote(list []item, d *Diff, i int, problems []Problem) []item {
 	n := &d.Notes[i]
 	list = append(list, item{kind: itemNote, note: i})
-	for k, p := range d.Problems {
+	for k, p := range problems {
 		if p.Path == n.Path {
 			list = append(list, item{kind: itemProblem, note: i, line: k})
 		}

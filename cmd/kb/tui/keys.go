@@ -168,7 +168,7 @@ func (s *screen) askMerge() {
 		s.say(warn, "nothing is chosen: space takes a note or a hunk in")
 		return
 	}
-	if p := c.inTheWay(); p != nil {
+	if p := c.inTheWay(s.pane.draft.Problems); p != nil {
 		s.say(bad, "not merged: "+s.pane.problem(*p, true))
 		return
 	}

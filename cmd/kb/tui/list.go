@@ -96,7 +96,7 @@ func (l *list) view(width, rows int, now time.Time, focused bool, m measure) (ou
 func draftView(d Draft, width int, now time.Time, selected, focused bool, m measure) []row {
 	name, sign, when := plain, good, dim
 	mark := "✓"
-	if d.Conflicts || d.Failed > 0 {
+	if len(d.Problems) > 0 {
 		mark, sign = "✗", bad
 	}
 	waited := age(now.Sub(d.Date))
@@ -127,10 +127,10 @@ func about(d Draft) string {
 		from = d.Agent
 	}
 	switch {
-	case d.Conflicts:
+	case d.conflicts():
 		return from + " · conflicts"
-	case d.Failed > 0:
-		return from + " · " + plural(d.Failed, "problem")
+	case len(d.Problems) > 0:
+		return from + " · " + plural(len(d.Problems), "problem")
 	}
 	return from + " · " + plural(d.Notes, "note")
 }

@@ -2,6 +2,7 @@ package tui
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 )
@@ -34,9 +35,22 @@ func (p *pane) fill(d *Diff, err error) {
 		p.diff = nil
 		return
 	}
-	p.choice, p.items = newChoice(d), listItems(d)
+	p.choice, p.items = newChoice(d), listItems(d, p.draft.Problems)
 	p.drawn, p.words = map[int][]row{}, map[hunkAt]bool{}
 	p.scroll = scroll{items: len(p.items), height: func(i int) int { return len(p.draw(i)) }}
+}
+
+// update takes what the list says of the draft now, with the same diff.
+func (p *pane) update(d Draft) {
+	same := slices.Equal(p.draft.Problems, d.Problems)
+	p.draft = d
+	if p.diff == nil || same {
+		return
+	}
+	p.items = listItems(p.diff, d.Problems)
+	p.scroll.items = len(p.items)
+	p.scroll.cursor, p.scroll.top = place{}, place{}
+	clear(p.drawn)
 }
 
 // resize lays the pane out for a size and a way of counting columns.

@@ -129,7 +129,8 @@ func (s *screen) open() tea.Cmd {
 		return nil
 	}
 	if p := s.pane; p != nil && p.draft.Name == d.Name && p.draft.Commit == d.Commit && p.err == nil && !s.stale {
-		p.draft = *d
+		p.update(*d)
+		s.layOut()
 		return nil
 	}
 	s.pane, s.onDiff, s.stale = newPane(*d, s.clock()), false, false
