@@ -148,6 +148,9 @@ func (s *screen) readDiff(d Draft) tea.Cmd {
 	return func() tea.Msg {
 		defer cancel()
 		diff, err := s.desk.Diff(ctx, d)
+		if ctx.Err() != nil {
+			return nil // another is shown by now
+		}
 		return diffMsg{d, diff, err}
 	}
 }
