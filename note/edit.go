@@ -48,22 +48,34 @@ type splice struct {
 	with       string
 }
 
-func openSource(raw []byte) (*source, error) {
+// openText opens a note of which only the properties and where the body starts
+// are read.
+func openText(raw []byte) (*source, error) {
 	for _, enc := range bomUTF16 {
 		if bytes.HasPrefix(raw, []byte(enc.bom)) {
 			return nil, fmt.Errorf("%w: it is UTF-16, not UTF-8", ErrUneditable)
 		}
 	}
-	n, text := Parse(raw)
-	if n.Binary {
+	text, err := Decode(raw)
+	switch {
+	case err != nil:
 		return nil, fmt.Errorf("%w: it is not text", ErrUneditable)
+	case len(text) > MaxText:
+		return nil, fmt.Errorf("%w: it is larger than %d MB", ErrUneditable, MaxText>>20)
 	}
-	for _, p := range n.Problems {
-		if p.Code == tooLarge {
-			return nil, fmt.Errorf("%w: it is larger than %d MB", ErrUneditable, MaxText>>20)
-		}
-	}
+	n := &Note{}
+	n.frontmatter(text)
 	return &source{raw: raw, text: text, note: n}, nil
+}
+
+// openSource opens a note of which all is read.
+func openSource(raw []byte) (*source, error) {
+	s, err := openText(raw)
+	if err != nil {
+		return nil, err
+	}
+	s.note, _ = Parse(s.text)
+	return s, nil
 }
 
 // insertable returns text as it is put into notes: valid UTF-8 with "\n".
@@ -150,16 +162,27 @@ func (a *alignment) returns() int {
 	return bytes.IndexByte(a.source.raw[a.raw:], '\n')
 }
 
-// finish returns the edited bytes, unless the edit changed what the properties
-// are; see also the checks of the callers, which get the note as edited.
-func (s *source) finish(checks ...func(after *Note, text []byte) error) ([]byte, error) {
+// finish returns the edited bytes, unless the properties are no longer those
+// that they were, or check, given what follows them as it now reads, fails.
+func (s *source) finish(check func(after *Note, text []byte) error) ([]byte, error) {
 	out := s.bytes()
-	after, text := Parse(out)
-	if after.Body != s.note.Body || !reflect.DeepEqual(after.Fields, s.note.Fields) {
+	open := openText
+	if check != nil {
+		open = openSource
+	}
+	after, err := open(out)
+	if err != nil {
+		return nil, err
+	}
+	body := s.note.Body
+	if body > 0 && body == len(s.text) && s.text[body-1] != '\n' && len(after.text) > body {
+		body++ // the line that closes the properties was the last, without a line end
+	}
+	if after.note.Body != body || !reflect.DeepEqual(after.note.Fields, s.note.Fields) {
 		return nil, fmt.Errorf("%w: with this text the note's properties would begin or end elsewhere", ErrFrontmatter)
 	}
-	for _, check := range checks {
-		if err := check(after, text); err != nil {
+	if check != nil {
+		if err := check(after.note, after.text); err != nil {
 			return nil, err
 		}
 	}

@@ -41,7 +41,10 @@ func (s *source) replaceBlock(id, text string) ([]byte, error) {
 // blockMarks are the marks of quotes and list items before a line's own text.
 var blockMarks = regexp.MustCompile(`^[ \t]*(?:>[ ]?[ \t]*|(?:[-*+]|\d{1,9}[.)])[ \t]+)*`)
 
-var listMark = regexp.MustCompile(`^(?:[-*+]|\d{1,9}[.)])[ \t]`)
+var (
+	listMark = regexp.MustCompile(`^(?:[-*+]|\d{1,9}[.)])[ \t]`)
+	itemMark = regexp.MustCompile(`(?:[-*+]|\d{1,9}[.)])[ \t]+$`)
+)
 
 // blockForms returns what may stand for a block with new text, best first. Its
 // id ends the last line, or the first paragraph of a list item with more than
@@ -57,11 +60,10 @@ func (s *source) blockForms(b Block, text string) []string {
 		return []string{indentLines(text, quoteMarks(first), quoteMarks(first)) + end}
 	}
 	marks := string(blockMarks.Find(first))
-	rest := continuation(marks)
-	if listMark.MatchString(text) && rest != marks {
-		marks = marks[:len(marks)-len(strings.TrimLeft(strings.TrimLeft(marks, " \t>"), " \t"))]
-		marks, rest = rest[:len(marks)], rest[:len(marks)]
+	if own := itemMark.FindStringIndex(marks); own != nil && listMark.MatchString(text) {
+		marks = marks[:own[0]] // text brings its own
 	}
+	rest := continuation(marks)
 	id := " ^" + b.ID
 	forms := []string{text + id}
 	if head, tail, ok := strings.Cut(text, "\n"); ok {
@@ -87,9 +89,14 @@ func hasID(block []byte, id string) bool {
 	return false
 }
 
+// quoteMarks returns the marks of the quotes that a line is in.
 func quoteMarks(line []byte) string {
 	marks := string(blockMarks.Find(line))
-	return marks[:strings.LastIndexByte(marks, '>')+1] + map[bool]string{true: " "}[strings.Contains(marks, ">")]
+	end := strings.LastIndexByte(marks, '>') + 1
+	if end == 0 {
+		return ""
+	}
+	return marks[:end] + " "
 }
 
 // continuation returns the marks of the further lines of an item.

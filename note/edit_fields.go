@@ -35,7 +35,7 @@ const maxKey = 100
 // edited as they are. Properties that do not parse, that are set twice, or that
 // stand so that an edit would touch more than it should are [ErrFrontmatter].
 func SetFields(src []byte, fields []Field) ([]byte, error) {
-	s, err := openSource(src)
+	s, err := openText(src)
 	if err != nil {
 		return nil, err
 	}
@@ -99,7 +99,8 @@ func NewFrontmatter(fields []Field) ([]byte, error) {
 // sameFields fails if src does not read as the fields, those without a value
 // left out.
 func sameFields(src []byte, fields []Field) error {
-	n, _ := Parse(src)
+	n := &Note{}
+	n.frontmatter(src)
 	want := 0
 	for _, f := range fields {
 		if f.Value == nil {
@@ -306,16 +307,20 @@ func (e *fieldEdit) lastTop() int {
 func (e *fieldEdit) finish() ([]byte, error) {
 	slices.SortStableFunc(e.splices, func(a, b splice) int { return a.start - b.start })
 	out := e.bytes()
-	after, text := Parse(out)
-	if err := after.readable(); err != nil {
+	after, err := openText(out)
+	if err != nil {
+		return nil, err
+	}
+	fields := after.note.Fields
+	if err := after.note.readable(); err != nil {
 		return nil, fmt.Errorf("%w (once edited)", err)
 	}
-	if !bytes.Equal(text[after.Body:], e.text[e.note.Body:]) || len(after.Fields) != len(e.want) {
+	if !bytes.Equal(after.text[after.note.Body:], e.text[e.note.Body:]) || len(fields) != len(e.want) {
 		return nil, fmt.Errorf("%w: the edit would touch what is around it", ErrFrontmatter)
 	}
 	for _, w := range e.want {
-		i := slices.IndexFunc(after.Fields, func(f Field) bool { return f.Key == w.Key })
-		if i < 0 || !sameValue(after.Fields[i].Value, w.Value) {
+		i := slices.IndexFunc(fields, func(f Field) bool { return f.Key == w.Key })
+		if i < 0 || !sameValue(fields[i].Value, w.Value) {
 			return nil, fmt.Errorf("%w: property %q would not read as it should", ErrFrontmatter, w.Key)
 		}
 	}

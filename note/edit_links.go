@@ -19,7 +19,7 @@ import (
 // bytes that cannot be edited, and a link that cannot be written with its new
 // target, such as a wikilink to a name with '|'.
 func Rewrite(src []byte, fn func(l Link) (target string, ok bool)) ([]byte, int) {
-	s, err := openSource(src)
+	s, err := openText(src)
 	if err != nil {
 		return src, 0
 	}

@@ -84,7 +84,7 @@ func (r *Renamer) RenameLinks(path string, src []byte) ([]byte, int, error) {
 	if !r.Affects(path, n.Links) {
 		return src, 0, nil
 	}
-	if _, err := openSource(src); err != nil {
+	if _, err := openText(src); err != nil {
 		return nil, 0, err
 	}
 	out, changed := Rewrite(src, func(l Link) (string, bool) { return r.mend(path, l) })
@@ -127,7 +127,7 @@ func (r *Renamer) mend(from string, l Link) (string, bool) {
 	}
 	want := r.newPath(was.Path)
 	got := r.after.Resolve(to, l)
-	if got.Path == want && (want == was.Path || namesFile(l.Target, want)) && (len(got.Ambiguous) == 0 || len(was.Ambiguous) > 0) {
+	if got.Path == want && (want == was.Path || namesFile(l.Target, want) || isIndex(path.Base(want))) && (len(got.Ambiguous) == 0 || len(was.Ambiguous) > 0) {
 		return "", false
 	}
 	for _, target := range candidates(from, to, l, was.Path, want) {
@@ -141,13 +141,12 @@ func (r *Renamer) mend(from string, l Link) (string, bool) {
 }
 
 // namesFile reports whether a link's target ends in the name of the file at p,
-// so spelled, with the extension or without, or names its folder.
+// so spelled, with the extension or without.
 func namesFile(target, p string) bool {
 	name := path.Base(p)
-	stem := strings.TrimSuffix(name, path.Ext(name))
-	last := path.Base(strings.ReplaceAll(target, `\`, "/"))
-	last, _, _ = strings.Cut(last, "?")
-	return last == name || last == stem || stem == "index" || stem == "README"
+	target, _, _ = strings.Cut(target, "?")
+	last := target[strings.LastIndexAny(target, `/\`)+1:]
+	return last == name || last == strings.TrimSuffix(name, path.Ext(name))
 }
 
 // outsideTarget mends a relative link to a file outside the collection when
@@ -197,7 +196,7 @@ func candidates(from, to string, l Link, was, want string) []string {
 	} else {
 		forms = append(forms, lastParts(want, 1), want, "/"+want)
 	}
-	return withQuery(withoutExtensions(forms, target, want), query)
+	return withQuery(inForm(forms, target, was, want), query)
 }
 
 // leadsTo reports whether target, relative to the folder of from, names the
@@ -209,23 +208,40 @@ func leadsTo(from, target, p string) bool {
 	return joined == key || joined == stem || joined == path.Dir(key)
 }
 
-// withoutExtensions puts before each form that names a note, or the index of a
-// folder, what a link without its extension or its name would be, if target
-// has none.
-func withoutExtensions(forms []string, target, want string) []string {
+// inForm puts before each form that names a note one without its extension, or
+// of its folder, if that is what target has of the file that was.
+func inForm(forms []string, target, was, want string) []string {
 	var all []string
 	name := path.Base(want)
-	_, hasExtension := noteStem(strings.ToLower(target))
+	stem, _ := noteStem(fold(was))
+	bare := path.Base(fold(target)) == path.Base(stem)
+	folder := !bare && !namesFile(fold(target), fold(was)) && isIndex(name)
 	for _, f := range forms {
-		if folder, ok := strings.CutSuffix(f, "/"+name); ok && strings.HasSuffix(target, "/") && (name == "index.md" || name == "README.md") {
-			all = append(all, folder+"/")
+		if folder {
+			all = append(all, folderForm(strings.TrimSuffix(f, name), target))
 		}
-		if stem, ok := noteStem(f); ok && !hasExtension {
+		if stem, ok := noteStem(f); ok && bare {
 			all = append(all, stem)
 		}
 		all = append(all, f)
 	}
 	return all
+}
+
+// isIndex reports whether a link to a folder leads to the file of this name in
+// it.
+func isIndex(name string) bool { return name == "index.md" || name == "README.md" }
+
+// folderForm returns a link to a folder, "" being the note's own, with a slash
+// at its end if target has one.
+func folderForm(folder, target string) string {
+	if folder == "" {
+		folder = "./"
+	}
+	if !strings.HasSuffix(target, "/") && folder != "/" {
+		folder = strings.TrimSuffix(folder, "/")
+	}
+	return folder
 }
 
 func withQuery(forms []string, query string) []string {

@@ -89,6 +89,9 @@ func (s *source) replaceSection(i int, text string) ([]byte, error) {
 	h := s.note.Headings[i]
 	start := headingEnd(s.text, h.Start)
 	text = trimBlankLines(withoutHeading(h, text))
+	if text == "" && blank(s.text[start:h.End]) {
+		return s.raw, nil
+	}
 	later := i + 1
 	for later < len(s.note.Headings) && s.note.Headings[later].Start < h.End {
 		later++
@@ -107,7 +110,7 @@ func (s *source) replaceSection(i int, text string) ([]byte, error) {
 
 func sectionText(lead, text, trail string) string {
 	if text == "" {
-		return trail
+		return strings.TrimPrefix(trail, "\n") // that which ended the text
 	}
 	return lead + text + trail
 }
@@ -119,7 +122,7 @@ func (s *source) blanks(start, end int) (lead, trail string) {
 	old := string(s.text[start:end])
 	if text := trimBlankLines(old); text != "" {
 		at := skipBlankLines([]byte(old), 0)
-		return old[:at], old[at+len(text):]
+		return old[:at], strings.TrimLeft(old[at+len(text):], " \t")
 	}
 	lead, trail = "\n", "\n"
 	if start > 0 && s.text[start-1] != '\n' {
@@ -162,7 +165,8 @@ func headingEnd(text []byte, at int) int {
 }
 
 // sameAfter returns a check that what follows offset at still has the headings
-// later, and none but them.
+// later, and none but them. Their text may change: a link in it may have its
+// definition elsewhere.
 func (s *source) sameAfter(at int, later []Heading) func(*Note, []byte) error {
 	tail := len(s.text) - at
 	return func(after *Note, text []byte) error {
@@ -173,7 +177,7 @@ func (s *source) sameAfter(at int, later []Heading) func(*Note, []byte) error {
 			}
 		}
 		same := slices.EqualFunc(later, now, func(a, b Heading) bool {
-			return a.Level == b.Level && a.Text == b.Text && len(s.text)-a.Start == len(text)-b.Start
+			return a.Level == b.Level && len(s.text)-a.Start == len(text)-b.Start
 		})
 		if !same {
 			return fmt.Errorf("%w: the text leaves a code block, comment or HTML open, or runs into the heading that follows", ErrStructure)

@@ -32,7 +32,7 @@ const maxListed = 20
 // ReplaceSpan replaces the only occurrence of old in the body by new, both
 // taken literally but for their line ends, which fit the note's.
 func ReplaceSpan(src []byte, old, new string) ([]byte, error) {
-	s, err := openSource(src)
+	s, err := openText(src)
 	if err != nil {
 		return nil, err
 	}
@@ -54,7 +54,7 @@ func ReplaceSpan(src []byte, old, new string) ([]byte, error) {
 		return nil, e
 	}
 	s.splice(found[0], found[0]+len(old), new)
-	return s.finish()
+	return s.finish(nil)
 }
 
 // occurrences returns where old starts in the body, overlaps included.
@@ -75,7 +75,7 @@ func (s *source) occurrences(old string) (found []int) {
 // AppendText adds text at the end of a note: after a blank line, unless both
 // sides of it are items of one list or rows of one table.
 func AppendText(src []byte, text string) ([]byte, error) {
-	s, err := openSource(src)
+	s, err := openText(src)
 	if err != nil {
 		return nil, err
 	}
@@ -95,10 +95,10 @@ func AppendText(src []byte, text string) ([]byte, error) {
 		lead = "\n"
 	}
 	s.splice(len(s.text), len(s.text), lead+text+"\n")
-	return s.finish()
+	return s.finish(nil)
 }
 
-var rowStart = regexp.MustCompile(`^ {0,3}(?:([-*+])|\d{1,9}([.)])|(\|))(?:[ \t]|$)`)
+var rowStart = regexp.MustCompile(`^ {0,3}(?:([-*+])[ \t]|\d{1,9}([.)])[ \t]|(\|))`)
 
 // continues reports whether text goes on with the list or table of line.
 func continues(line []byte, text string) bool {

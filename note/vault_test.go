@@ -11,20 +11,16 @@ import (
 	"testing"
 )
 
-// vaultFiles clones the work tree of a vault among the shared data and returns
-// its files by path.
+// vaults are the files of the shared vaults that tests have read.
+var vaults = map[string]map[string][]byte{}
+
+// vaultFiles clones the work tree of a vault among the shared data, once, and
+// returns its files by path, which are not to be changed.
 func vaultFiles(t testing.TB, bundle string) map[string][]byte {
 	t.Helper()
-	shared := os.Getenv("KB_SHARED")
-	if shared == "" {
-		shared = filepath.Join("..", "..", "shared")
-	}
-	source, err := filepath.Abs(filepath.Join(shared, "data", "vaults", bundle))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := os.Stat(source); err != nil {
-		t.Skipf("no shared data (set KB_SHARED): %v", err)
+	source := filepath.Join(sharedData(t), bundle)
+	if files := vaults[bundle]; files != nil {
+		return files
 	}
 	dir := filepath.Join(t.TempDir(), "vault")
 	cmd := exec.Command("git", "clone", "--quiet", "-c", "advice.detachedHead=false", source, dir)
@@ -32,7 +28,25 @@ func vaultFiles(t testing.TB, bundle string) map[string][]byte {
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("git clone %s: %v\n%s", source, err, out)
 	}
-	return readTree(t, dir)
+	vaults[bundle] = readTree(t, dir)
+	return vaults[bundle]
+}
+
+// sharedData returns the directory of the shared vaults.
+func sharedData(t testing.TB) string {
+	t.Helper()
+	shared := os.Getenv("KB_SHARED")
+	if shared == "" {
+		shared = filepath.Join("..", "..", "shared")
+	}
+	dir, err := filepath.Abs(filepath.Join(shared, "data", "vaults"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(dir); err != nil {
+		t.Skipf("no shared data (set KB_SHARED): %v", err)
+	}
+	return dir
 }
 
 func readTree(t testing.TB, dir string) map[string][]byte {
