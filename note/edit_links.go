@@ -226,7 +226,7 @@ func escapeTarget(target string, style escapeStyle) string {
 			(c == '(' || c == ')') && !parens,
 			c >= 0x80 && !style.letters,
 			c > ' ' && c < 0x7f && strings.IndexByte("\"#%&'()*<>?[\\]^_`{|}~$=!", c) < 0,
-			c == '_' || c == '\'' || c == '&' && style.letters || c == '=' || c == '~' || c == '!' || c == '$':
+			c == '_' || c == '\'' || c == '&' && style.letters || c == '=' || c == '~' || c == '!':
 			b.WriteByte(c)
 		default:
 			b.WriteString(fmt.Sprintf("%%%02X", c))
