@@ -5,12 +5,15 @@ VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 LDFLAGS  = -X kb/vault.Version=$(VERSION)
 BIN     ?= bin/kb
 
-.PHONY: build demo test race check golden fuzz bench lint cross
+.PHONY: build site-assets demo test race check golden fuzz bench lint cross
 build: ## the program
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $(BIN) ./cmd/kb
 
 demo: build ## the main job, on this repository's own manual
 	@KB=$(BIN) sh docs/demo.sh
+
+site-assets: ## the site's scripts, from their sources
+	cd site/web && $(GO) run . && $(GO) test .
 
 test: ## what every change must pass
 	$(GO) test ./...

@@ -343,3 +343,13 @@ func (s *Store) ownerInfo() OwnerInfo { return s.owner }
 
 // where names the derived data to a person.
 func (s *Store) where() string { return fmt.Sprintf("the derived data in %s", s.dir) }
+
+// allNotes returns what each blob says.
+func (s *Store) allNotes(ctx context.Context, language string, ids []note.ID, fetch index.Fetch) (map[note.ID]*note.Note, error) {
+	x, err := s.index(language)
+	if err != nil {
+		return nil, err
+	}
+	out := make(map[note.ID]*note.Note, len(ids))
+	return out, x.Notes(ctx, ids, fetch, func(id note.ID, n *note.Note) { out[id] = n })
+}

@@ -25,7 +25,7 @@ var ours = map[string][]string{
 	"kb/internal/diff":      {},
 	"kb/internal/secrets":   {},
 	"kb/internal/owner":     {},
-	"kb/vault":              {"kb/note", "kb/gitstore", "kb/draft", "kb/cas", "kb/index", "kb/embed", "kb/export", "kb/vector", "kb/internal/diff", "kb/internal/owner", "kb/internal/secrets"},
+	"kb/vault":              {"kb/note", "kb/gitstore", "kb/draft", "kb/cas", "kb/index", "kb/embed", "kb/export", "kb/vector", "kb/site", "kb/internal/diff", "kb/internal/owner", "kb/internal/secrets"},
 	"kb/mcp":                {"kb/vault"},
 	"kb/cmd/kb":             {"kb/mcp", "kb/vault", "kb/cmd/kb/tui"},
 	"kb/cmd/kb/tui":         {"kb/internal/diff"},

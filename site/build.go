@@ -1,0 +1,338 @@
+package site
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"image"
+	_ "image/gif" // sizes of images
+	_ "image/jpeg"
+	_ "image/png"
+	"path"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+
+	"golang.org/x/sync/errgroup"
+
+	"kb/note"
+)
+
+// Recipe names what pages are made by. It is part of what every page is made of.
+const Recipe = "site/1"
+
+// Options say where a site goes.
+type Options struct {
+	Out      string
+	Progress func(done, total int) // pages; nil for none
+	Cache    Cache                 // rendered code and formulas; nil keeps them for this build only
+}
+
+// Built is what a build did.
+type Built struct {
+	Pages   int // of notes
+	Files   int // of the whole site
+	Written int // that were not there with the same bytes
+	Removed int // that the site no longer has
+}
+
+// builder is one build.
+type builder struct {
+	set      *Set
+	site     *siteData
+	names    *namer
+	graph    *graph
+	renderer *Renderer
+	out      *output
+
+	folders     map[place]string // page of each folder, by its path with a final slash
+	tagPages    map[string]string
+	attachments map[int]attachment
+	byPage      map[string]*Doc
+	texts       *textCache
+	progress    func(done, total int)
+}
+
+// attachment is a file of the vault as the site has it.
+type attachment struct {
+	name          string
+	width, height int
+}
+
+// Build makes the site of a set in a directory, which must be empty, missing,
+// or a site made before: of that, only what changes is written. It returns
+// [ErrNotOurs] for any other. When it fails, a new site leaves nothing behind,
+// and one that was there is finished by the next build.
+func Build(ctx context.Context, set *Set, o Options) (_ *Built, err error) {
+	out, err := openOutput(o.Out)
+	if err != nil {
+		return nil, err
+	}
+	b := &builder{set: set, names: newNamer(), renderer: NewRenderer(o.Cache), out: out, texts: newTextCache(), progress: o.Progress}
+	if err := b.build(ctx); err != nil {
+		if aerr := out.abandon(); aerr != nil {
+			err = fmt.Errorf("%w (and cleaning up: %v)", err, aerr)
+		}
+		return nil, err
+	}
+	if err := out.finish(Manifest{Commit: set.Commit.ID, Recipes: append([]string{Recipe, note.Recipe}, set.Recipes...)}); err != nil {
+		return nil, err
+	}
+	return &Built{Pages: len(set.Docs), Files: len(out.files) + 1, Written: out.written, Removed: len(out.stale())}, nil
+}
+
+func (b *builder) build(ctx context.Context) error {
+	b.graph = newGraph(b.set, b.names)
+	b.docAt("") // makes the map, before pages are made side by side
+	b.nameFolders()
+	b.nameTags()
+	for _, step := range []func(context.Context) error{
+		b.assets, b.copyAttachments, b.data, b.notes, b.lists, b.redirects, b.feeds,
+	} {
+		if err := step(ctx); err != nil {
+			return err
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// notes makes the pages of the notes, several at a time.
+func (b *builder) notes(ctx context.Context) error {
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(runtime.GOMAXPROCS(0))
+	var mu sync.Mutex
+	done := 0
+	for i := range b.set.Docs {
+		if ctx.Err() != nil {
+			break
+		}
+		g.Go(func() error {
+			if err := b.note(ctx, i); err != nil {
+				return fmt.Errorf("%s: %w", b.set.Docs[i].Path, err)
+			}
+			if b.progress == nil {
+				return nil
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			done++
+			b.progress(done, len(b.set.Docs))
+			return nil
+		})
+	}
+	return g.Wait()
+}
+
+func (b *builder) note(ctx context.Context, i int) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	d, name := b.set.Docs[i], b.graph.pages[i]
+	key := b.pageKey(i)
+	source := sourceName(name)
+	if b.out.keep(name, key) && b.out.keep(source, d.Blob.String()) {
+		return nil
+	}
+	b.out.forget(name, source)
+	page, err := b.notePage(ctx, i)
+	if err != nil {
+		return err
+	}
+	raw, err := b.set.Read(ctx, d.Collection, d.Blob)
+	if err != nil {
+		return err
+	}
+	if err := b.out.put(source, d.Blob.String(), raw); err != nil {
+		return err
+	}
+	return b.out.put(name, key, page)
+}
+
+// pageKey is a hash of all that a note's page depends on.
+func (b *builder) pageKey(i int) string {
+	d := b.set.Docs[i]
+	h := sha256.New()
+	put := func(parts ...string) {
+		for _, p := range parts {
+			fmt.Fprintf(h, "%d:%s", len(p), p)
+		}
+	}
+	put(Recipe, note.Recipe, fmt.Sprint(*b.site), b.set.BaseURL, d.Collection, d.Path, d.Blob.String(), d.Updated, d.Commit, d.Author)
+	name := b.graph.pages[i]
+	put(name)
+	b.putTargets(put, d, map[*Doc]bool{})
+	for _, tag := range d.Tags {
+		put(b.tagPages[strings.ToLower(tag)])
+	}
+	for _, j := range neighbours(b.graph.out[i]) {
+		put(b.graph.pages[j], b.set.Docs[j].Title)
+	}
+	for _, e := range b.graph.in[i] {
+		put(b.graph.pages[e.doc], b.set.Docs[e.doc].Title, b.set.Docs[e.doc].Blob.String(), fmt.Sprint(e.link.Start))
+	}
+	for _, l := range b.crumbs(name, d) {
+		put(l.URL, l.Text)
+	}
+	previous, next := b.besides(name, i)
+	put(fmt.Sprint(previous != nil, next != nil))
+	for _, l := range []*link{previous, next} {
+		if l != nil {
+			put(l.URL, l.Text)
+		}
+	}
+	return hex.EncodeToString(h.Sum(nil)[:12])
+}
+
+// putTargets adds where the links of d lead, and what it embeds.
+func (b *builder) putTargets(put func(...string), d *Doc, seen map[*Doc]bool) {
+	if seen[d] {
+		return
+	}
+	seen[d] = true
+	put(d.Blob.String(), d.Title)
+	for k := range d.Note.Links {
+		l := d.Note.Links[k]
+		t := b.graph.resolvers[d.Collection].Resolve(d.Path, l)
+		at := place{d.Collection, t.Path}
+		if j, ok := b.graph.docs[at]; ok {
+			put(b.graph.pages[j])
+			if l.Fragment != "" {
+				put(b.set.Docs[j].Blob.String()) // whether it has such a heading
+			}
+			if l.Embed {
+				b.putTargets(put, b.set.Docs[j], seen)
+			}
+		} else if j, ok := b.graph.files[at]; ok {
+			put(fmt.Sprint(b.attachments[j]))
+		} else {
+			put("")
+		}
+	}
+}
+
+// copyAttachments copies the files that notes show or link to, under names with
+// their content's hash.
+func (b *builder) copyAttachments(ctx context.Context) error {
+	b.attachments = map[int]attachment{}
+	var used []int
+	seen := map[int]bool{}
+	for _, d := range b.set.Docs {
+		for _, l := range d.Note.Links {
+			if l.Target == "" || l.Kind == note.AutoLink {
+				continue
+			}
+			t := b.graph.resolvers[d.Collection].Resolve(d.Path, l)
+			if j, ok := b.graph.files[place{d.Collection, t.Path}]; ok && t.Path != "" && !seen[j] {
+				seen[j] = true
+				used = append(used, j)
+			}
+		}
+	}
+	slices.Sort(used)
+	for _, j := range used {
+		if err := b.copyAttachment(ctx, j); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (b *builder) copyAttachment(ctx context.Context, j int) error {
+	f := b.set.Files[j]
+	raw, err := b.set.Read(ctx, f.Collection, f.Blob)
+	if err != nil {
+		return fmt.Errorf("%s: %w", f.Path, err)
+	}
+	data, ext, ok := publishable(f.Path, raw)
+	if !ok {
+		return nil
+	}
+	stem := strings.TrimSuffix(path.Base(f.Path), path.Ext(f.Path))
+	a := attachment{name: assetDir + "/files/" + f.Blob.String()[:10] + "-" + safeName(stem) + ext}
+	if c, _, err := image.DecodeConfig(bytes.NewReader(data)); err == nil {
+		a.width, a.height = c.Width, c.Height
+	}
+	b.attachments[j] = a
+	if _, twice := b.out.files[a.name]; twice {
+		return nil // the same bytes under two names that are one here
+	}
+	return b.out.put(a.name, "", data)
+}
+
+// text is a doc's text as note.Parse returned it with its Note.
+func (b *builder) text(ctx context.Context, d *Doc) ([]byte, error) {
+	return b.texts.get(d.Blob, func() ([]byte, error) {
+		raw, err := b.set.Read(ctx, d.Collection, d.Blob)
+		if err != nil {
+			return nil, err
+		}
+		if len(raw) > note.MaxText {
+			_, text := note.Parse(raw) // cut where Parse cuts
+			return text, nil
+		}
+		return note.Decode(raw)
+	})
+}
+
+// textCache keeps the texts read last: a note that links to many is read for the
+// backlinks of each.
+type textCache struct {
+	mu    sync.Mutex
+	texts map[note.ID][]byte
+	size  int
+}
+
+const maxTexts = 32 << 20
+
+func newTextCache() *textCache { return &textCache{texts: map[note.ID][]byte{}} }
+
+func (c *textCache) get(id note.ID, read func() ([]byte, error)) ([]byte, error) {
+	c.mu.Lock()
+	text, ok := c.texts[id]
+	c.mu.Unlock()
+	if ok {
+		return text, nil
+	}
+	text, err := read()
+	if err != nil {
+		return nil, err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.size += len(text); c.size > maxTexts {
+		clear(c.texts)
+		c.size = len(text)
+	}
+	c.texts[id] = text
+	return text, nil
+}
+
+// script is a file that hands data to the client: a call, so that it loads from
+// a disk too, where nothing can be fetched.
+func script(function string, data any) ([]byte, error) {
+	raw, err := json.Marshal(data)
+	if err != nil {
+		return nil, err
+	}
+	return []byte(fmt.Sprintf("kb.%s(%s)\n", function, raw)), nil
+}
+
+// hashed is a name with a hash of the content in it, so that it can be kept
+// forever.
+func hashed(name string, data []byte) string {
+	sum := sha256.Sum256(data)
+	ext := path.Ext(name)
+	return assetDir + "/" + strings.TrimSuffix(name, ext) + "." + hex.EncodeToString(sum[:5]) + ext
+}
+
+func (b *builder) putHashed(name string, data []byte) (string, error) {
+	as := hashed(name, data)
+	return as, b.out.put(as, "", data)
+}

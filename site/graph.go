@@ -1,0 +1,105 @@
+package site
+
+import (
+	"path"
+	"strings"
+
+	"kb/note"
+)
+
+// place names a doc or file.
+type place struct{ collection, path string }
+
+// graph is how the docs of a set hang together: which page each has, where its
+// links lead, and what leads to it.
+type graph struct {
+	set       *Set
+	pages     []string // by doc: the name of its page
+	files     map[place]int
+	fileNames map[int]string // of attachments that pages refer to
+	docs      map[place]int
+	numbers   map[*Doc]int
+	resolvers map[string]*note.Resolver
+	out       [][]edge // by doc, in source order
+	in        [][]edge // by doc, in the order of the linking docs
+}
+
+// edge is a link, seen from one of its ends: doc is the other.
+type edge struct {
+	doc  int
+	link *note.Link
+}
+
+// newGraph names the pages of a set and follows its links.
+func newGraph(set *Set, names *namer) *graph {
+	g := &graph{
+		set: set, files: map[place]int{}, docs: map[place]int{}, numbers: map[*Doc]int{},
+		resolvers: map[string]*note.Resolver{}, pages: make([]string, len(set.Docs)),
+		out: make([][]edge, len(set.Docs)), in: make([][]edge, len(set.Docs)),
+	}
+	paths := map[string][]string{}
+	for i, d := range set.Docs {
+		g.docs[place{d.Collection, d.Path}] = i
+		g.numbers[d] = i
+		paths[d.Collection] = append(paths[d.Collection], d.Path)
+		g.pages[i] = names.claim(pageName(g.prefix(d.Collection), d.Path), d.Collection+":"+d.Path)
+	}
+	for i, f := range set.Files {
+		g.files[place{f.Collection, f.Path}] = i
+		paths[f.Collection] = append(paths[f.Collection], f.Path)
+	}
+	for collection, p := range paths {
+		g.resolvers[collection] = note.NewResolver(p)
+	}
+	for i, d := range set.Docs {
+		for k := range d.Note.Links {
+			l := &d.Note.Links[k]
+			if j, ok := g.docOf(d, *l); ok && j != i {
+				g.out[i] = append(g.out[i], edge{j, l})
+				g.in[j] = append(g.in[j], edge{i, l})
+			}
+		}
+	}
+	return g
+}
+
+// prefix is the directory of a collection's pages: none when it is the only one.
+func (g *graph) prefix(collection string) string {
+	if len(g.set.Collections) == 1 {
+		return ""
+	}
+	return collection
+}
+
+// docOf returns the doc that a link in d leads to.
+func (g *graph) docOf(d *Doc, l note.Link) (int, bool) {
+	if l.Target == "" {
+		return g.numbers[d], l.Kind != note.AutoLink
+	}
+	t := g.resolvers[d.Collection].Resolve(d.Path, l)
+	j, ok := g.docs[place{d.Collection, t.Path}]
+	return j, ok && t.Path != ""
+}
+
+// neighbours lists the other ends of edges, each once, in order.
+func neighbours(edges []edge) (out []int) {
+	seen := map[int]bool{}
+	for _, e := range edges {
+		if !seen[e.doc] {
+			seen[e.doc] = true
+			out = append(out, e.doc)
+		}
+	}
+	return out
+}
+
+// folderOf is the directory of a doc: "" or with a final slash.
+func folderOf(d *Doc) string {
+	dir, _ := path.Split(d.Path)
+	return dir
+}
+
+// isFolderNote reports whether d is the note of its folder.
+func isFolderNote(d *Doc) bool {
+	return isIndex(strings.TrimSuffix(path.Base(d.Path), path.Ext(d.Path)))
+}

@@ -1,0 +1,414 @@
+package site
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/collate"
+	"golang.org/x/text/language"
+)
+
+// listPage is a page of links in groups.
+type listPage struct {
+	shell
+	Lead   string
+	Groups []listGroup
+}
+
+type listGroup struct {
+	Title string
+	Flow  bool // set as running text
+	Items []listItem
+}
+
+type listItem struct {
+	link
+	Count string
+	Date  string
+	About string
+}
+
+// nameFolders gives every folder a page: its note's, or one that lists it.
+func (b *builder) nameFolders() {
+	b.folders = map[place]string{}
+	for i, d := range b.set.Docs {
+		if isFolderNote(d) {
+			if at := (place{d.Collection, folderOf(d)}); b.folders[at] == "" && path.Base(b.graph.pages[i]) == homePage {
+				b.folders[at] = b.graph.pages[i]
+			}
+		}
+	}
+	for _, d := range b.set.Docs {
+		for dir := folderOf(d); ; dir = parent(dir) {
+			at := place{d.Collection, dir}
+			if b.folders[at] == "" {
+				b.folders[at] = b.names.claim(folderName(b.graph.prefix(d.Collection), dir)+homePage, d.Collection+":"+dir)
+			}
+			if dir == "" {
+				break
+			}
+		}
+	}
+}
+
+// parent is the directory above one: "" above "a/".
+func parent(dir string) string {
+	up, _ := path.Split(strings.TrimSuffix(dir, "/"))
+	return up
+}
+
+// nameTags gives every tag a page, also those that stand above a nested one.
+func (b *builder) nameTags() {
+	b.tagPages = map[string]string{}
+	tags := map[string]bool{}
+	for _, d := range b.set.Docs {
+		for _, t := range d.Tags {
+			for t = strings.ToLower(t); t != ""; t = strings.TrimSuffix(parent(t), "/") {
+				tags[t] = true
+			}
+		}
+	}
+	for _, t := range slices.Sorted(maps.Keys(tags)) {
+		b.tagPages[t] = b.names.claim("tags/"+safeName(strings.ReplaceAll(t, "/", "-"))+".html", "#"+t)
+	}
+}
+
+// lists makes the pages that are not notes.
+func (b *builder) lists(ctx context.Context) error {
+	for _, step := range []func() error{b.folderPages, b.tagList, b.tagPagesAll, b.allNotes, b.recent, b.searchAnd404, b.graphPage} {
+		if err := step(); err != nil {
+			return err
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (b *builder) putList(name string, p listPage) error {
+	page, err := render("list.html", p)
+	if err != nil {
+		return err
+	}
+	return b.out.put(name, "", page)
+}
+
+func (b *builder) item(page string, i int) listItem {
+	d := b.set.Docs[i]
+	return listItem{link: link{relative(page, b.graph.pages[i]), d.Title}}
+}
+
+// folderPages makes a page for each folder that has no note of its own, and the
+// home page likewise.
+func (b *builder) folderPages() error {
+	inside := map[place][]int{}
+	below := map[place]map[string]int{}
+	for i, d := range b.set.Docs {
+		dir := folderOf(d)
+		inside[place{d.Collection, dir}] = append(inside[place{d.Collection, dir}], i)
+		for ; dir != ""; dir = parent(dir) {
+			up := place{d.Collection, parent(dir)}
+			if below[up] == nil {
+				below[up] = map[string]int{}
+			}
+			below[up][dir]++
+		}
+	}
+	for _, at := range slices.SortedFunc(maps.Keys(b.folders), func(x, y place) int {
+		return cmp.Or(strings.Compare(x.collection, y.collection), strings.Compare(x.path, y.path))
+	}) {
+		name := b.folders[at]
+		if b.isNote(name) {
+			continue
+		}
+		if err := b.putList(name, b.folderPage(name, at, inside[at], below[at])); err != nil {
+			return err
+		}
+	}
+	if b.isNote(homePage) || b.folderAt(homePage) {
+		return nil
+	}
+	return b.putList(homePage, b.homeList())
+}
+
+func (b *builder) isNote(page string) bool { return b.docAt(page) != nil }
+
+func (b *builder) folderAt(page string) bool {
+	for _, name := range b.folders {
+		if name == page {
+			return true
+		}
+	}
+	return false
+}
+
+func (b *builder) folderPage(name string, at place, docs []int, below map[string]int) listPage {
+	title := path.Base("/" + strings.TrimSuffix(at.path, "/"))
+	if at.path == "" {
+		title = cmp.Or(b.graph.prefix(at.collection), b.set.Title)
+	}
+	p := listPage{shell: b.newShell(name, title), Lead: b.describe(at)}
+	p.Home = name == homePage
+	p.Crumbs = b.folderCrumbs(name, at)
+	var folders, notes listGroup
+	for _, dir := range slices.Sorted(maps.Keys(below)) {
+		folders.Items = append(folders.Items, listItem{
+			link:  link{relative(name, b.folders[place{at.collection, dir}]), path.Base(dir)},
+			Count: plural(below[dir], "note"), About: b.describe(place{at.collection, dir}),
+		})
+	}
+	for _, i := range docs {
+		it := b.item(name, i)
+		it.About, it.Date = b.set.Docs[i].Note.Summary, b.set.Docs[i].Updated
+		notes.Items = append(notes.Items, it)
+	}
+	if len(folders.Items) > 0 && len(notes.Items) > 0 {
+		folders.Title, notes.Title = "Folders", "Notes"
+	}
+	for _, g := range []listGroup{folders, notes} {
+		if len(g.Items) > 0 {
+			p.Groups = append(p.Groups, g)
+		}
+	}
+	return p
+}
+
+func (b *builder) folderCrumbs(name string, at place) (out []link) {
+	if name == homePage {
+		return nil
+	}
+	for dir := at.path; dir != ""; {
+		dir = parent(dir)
+		text := path.Base(dir)
+		if dir == "" {
+			text = b.graph.prefix(at.collection)
+		}
+		if text != "" {
+			out = append(out, link{relative(name, b.folders[place{at.collection, dir}]), text})
+		}
+	}
+	out = append(out, link{relative(name, homePage), b.set.Title})
+	slices.Reverse(out)
+	return out
+}
+
+// describe is what the configuration says of a folder.
+func (b *builder) describe(at place) string {
+	for _, c := range b.set.Collections {
+		if c.Name != at.collection {
+			continue
+		}
+		if at.path == "" {
+			return c.Description
+		}
+		return c.Sections[strings.TrimSuffix(at.path, "/")]
+	}
+	return ""
+}
+
+// homeList is the home page of a vault of several collections, or of an empty one.
+func (b *builder) homeList() listPage {
+	p := listPage{shell: b.newShell(homePage, b.set.Title)}
+	p.Home = true
+	var g listGroup
+	for _, c := range b.set.Collections {
+		name := b.folders[place{c.Name, ""}]
+		if name == "" {
+			continue
+		}
+		n := 0
+		for _, d := range b.set.Docs {
+			if d.Collection == c.Name {
+				n++
+			}
+		}
+		g.Items = append(g.Items, listItem{link: link{relative(homePage, name), c.Name}, Count: plural(n, "note"), About: c.Description})
+	}
+	if len(g.Items) == 0 {
+		p.Lead = "There are no notes yet."
+		return p
+	}
+	p.Groups = []listGroup{g, b.recentGroup(homePage, 10)}
+	return p
+}
+
+// tagDocs lists the docs of each tag, those of nested tags included.
+func (b *builder) tagDocs() map[string][]int {
+	out := map[string][]int{}
+	for i, d := range b.set.Docs {
+		seen := map[string]bool{}
+		for _, t := range d.Tags {
+			for t = strings.ToLower(t); t != "" && !seen[t]; t = strings.TrimSuffix(parent(t), "/") {
+				seen[t] = true
+				out[t] = append(out[t], i)
+			}
+		}
+	}
+	return out
+}
+
+func (b *builder) tagList() error {
+	docs := b.tagDocs()
+	p := listPage{shell: b.newShell(tagsPage, "Tags"), Lead: plural(len(docs), "tag")}
+	g := listGroup{Flow: true}
+	for _, t := range slices.Sorted(maps.Keys(docs)) {
+		g.Items = append(g.Items, listItem{link: link{relative(tagsPage, b.tagPages[t]), "#" + t}, Count: fmt.Sprint(len(docs[t]))})
+	}
+	p.Groups = []listGroup{g}
+	return b.putList(tagsPage, p)
+}
+
+func (b *builder) tagPagesAll() error {
+	docs := b.tagDocs()
+	for _, t := range slices.Sorted(maps.Keys(docs)) {
+		name := b.tagPages[t]
+		p := listPage{shell: b.newShell(name, "#"+t), Lead: plural(len(docs[t]), "note")}
+		p.Crumbs = []link{{relative(name, homePage), b.set.Title}, {relative(name, tagsPage), "Tags"}}
+		var g listGroup
+		for _, i := range docs[t] {
+			it := b.item(name, i)
+			it.About, it.Date = b.set.Docs[i].Note.Summary, b.set.Docs[i].Updated
+			g.Items = append(g.Items, it)
+		}
+		p.Groups = []listGroup{g}
+		if err := b.putList(name, p); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// allNotes is every note from A to Z: what a reader without scripts has instead of
+// search.
+func (b *builder) allNotes() error {
+	order := make([]int, len(b.set.Docs))
+	for i := range order {
+		order[i] = i
+	}
+	tag, _ := language.Parse(b.set.Language)
+	keys := make([][]byte, len(order))
+	c, buf := collate.New(tag, collate.IgnoreCase), &collate.Buffer{}
+	for i, d := range b.set.Docs {
+		keys[i] = c.KeyFromString(buf, d.Title)
+	}
+	slices.SortStableFunc(order, func(x, y int) int { return slices.Compare(keys[x], keys[y]) })
+	p := listPage{shell: b.newShell(allPage, "All notes"), Lead: plural(len(order), "note")}
+	for _, i := range order {
+		initial := initialOf(b.set.Docs[i].Title)
+		if n := len(p.Groups); n == 0 || p.Groups[n-1].Title != initial {
+			p.Groups = append(p.Groups, listGroup{Title: initial})
+		}
+		g := &p.Groups[len(p.Groups)-1]
+		g.Items = append(g.Items, b.item(allPage, i))
+	}
+	return b.putList(allPage, p)
+}
+
+// initialOf is the letter under which a title is listed.
+func initialOf(title string) string {
+	r, _ := utf8.DecodeRuneInString(title)
+	if !unicode.IsLetter(r) {
+		return "#"
+	}
+	return string(unicode.ToUpper(r))
+}
+
+const mostRecent = 100
+
+func (b *builder) recent() error {
+	p := listPage{shell: b.newShell(recentPage, "Recent changes"), Groups: []listGroup{b.recentGroup(recentPage, mostRecent)}}
+	p.Groups[0].Title = ""
+	return b.putList(recentPage, p)
+}
+
+func (b *builder) recentGroup(page string, most int) listGroup {
+	g := listGroup{Title: "Recent changes"}
+	for _, i := range b.newest(most) {
+		it := b.item(page, i)
+		it.Date, it.About = b.set.Docs[i].Updated, b.set.Docs[i].Note.Summary
+		g.Items = append(g.Items, it)
+	}
+	return g
+}
+
+// newest lists the docs that changed last, those without a date not at all.
+func (b *builder) newest(most int) []int {
+	var order []int
+	for i, d := range b.set.Docs {
+		if d.Updated != "" {
+			order = append(order, i)
+		}
+	}
+	slices.SortStableFunc(order, func(x, y int) int { return strings.Compare(b.set.Docs[y].Updated, b.set.Docs[x].Updated) })
+	return order[:min(len(order), most)]
+}
+
+func (b *builder) searchAnd404() error {
+	page, err := render("search.html", b.newShell(searchPage, "Search"))
+	if err != nil {
+		return err
+	}
+	if err := b.out.put(searchPage, "", page); err != nil {
+		return err
+	}
+	missing := listPage{shell: b.newShell(notFoundPage, "Not found"), Lead: "There is no page at this address. Search for it, or begin at the home page."}
+	if b.set.BaseURL != "" {
+		missing.Root = strings.TrimRight(b.set.BaseURL, "/") + "/" // it is shown at any depth
+	}
+	missing.Groups = []listGroup{{Items: []listItem{{link: link{missing.Root + homePage, "Home"}}, {link: link{missing.Root + allPage, "All notes"}}}}}
+	return b.putList(notFoundPage, missing)
+}
+
+// graphPageData is the page with the graph of all notes.
+type graphPageData struct {
+	shell
+	Lead  string
+	Data  string
+	Items []listItem
+}
+
+const mostLinked = 50
+
+func (b *builder) graphPage() error {
+	order := make([]int, 0, len(b.set.Docs))
+	edges := 0
+	for i := range b.set.Docs {
+		edges += len(neighbours(b.graph.out[i]))
+		if len(b.graph.in[i]) > 0 {
+			order = append(order, i)
+		}
+	}
+	count := func(i int) int { return len(neighbours(b.graph.in[i])) }
+	slices.SortStableFunc(order, func(x, y int) int { return count(y) - count(x) })
+	data, err := b.graphData()
+	if err != nil {
+		return err
+	}
+	p := graphPageData{shell: b.newShell(graphPage, "Graph"), Data: data,
+		Lead: fmt.Sprintf("%s and %s among them.", plural(len(b.set.Docs), "note"), plural(edges, "link"))}
+	for _, i := range order[:min(len(order), mostLinked)] {
+		it := b.item(graphPage, i)
+		it.Count = fmt.Sprint(count(i))
+		p.Items = append(p.Items, it)
+	}
+	page, err := render("graph.html", p)
+	if err != nil {
+		return err
+	}
+	return b.out.put(graphPage, "", page)
+}
+
+func plural(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}

@@ -1,0 +1,55 @@
+package site
+
+import (
+	"context"
+
+	"kb/note"
+)
+
+// Set is what a site is made of: the docs of a view and what belongs to them.
+// All that pages show comes from here, so that equal sets give equal bytes.
+type Set struct {
+	Title    string // of the site
+	BaseURL  string // where it will be served: https://host/path/; "" when unknown
+	Language string // BCP 47, of the pages
+	Commit   Commit // of the view
+	Recipes  []string
+
+	Collections []Collection
+	Docs        []*Doc // by collection, in the order of Collections, then by path
+	Files       []File // attachments that notes may show or link to, likewise
+
+	// Moved lists paths at which docs were before.
+	Moved []Moved
+
+	// Read returns a blob as it is stored. It is called from several goroutines.
+	Read func(ctx context.Context, collection string, blob note.ID) ([]byte, error)
+}
+
+// Commit is a commit as pages name it.
+type Commit struct {
+	ID      string // in full
+	Date    string // RFC 3339, UTC
+	Author  string
+	Subject string
+}
+
+// Collection is a set of docs with links of its own.
+type Collection struct {
+	Name        string
+	Description string
+	Sections    map[string]string // descriptions, by first-level directory
+}
+
+// File is a file beside the notes.
+type File struct {
+	Collection string
+	Path       string
+	Blob       note.ID
+}
+
+// Moved says that the doc now at To was at From.
+type Moved struct {
+	Collection string
+	From, To   string
+}

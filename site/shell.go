@@ -1,0 +1,77 @@
+package site
+
+import (
+	"bytes"
+	"embed"
+	"fmt"
+	"html/template"
+	"strings"
+)
+
+//go:embed templates/*.html
+var templateFiles embed.FS
+
+// templates are the pages. A page's template includes head and foot.
+var templates = template.Must(template.New("").ParseFS(templateFiles, "templates/*.html"))
+
+// policy is what pages may load: what is of the site, and nothing else. Styles
+// and scripts are files.
+const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; media-src 'self'; font-src 'self'; connect-src 'self'; frame-src 'self'; base-uri 'none'; form-action 'self'"
+
+// siteData is what every page says of the site. It depends on the program and
+// the configuration, not on the notes: else one new note would change every page.
+type siteData struct {
+	Title, Language, Policy              string
+	Style, Script, Early, Icon, Diagrams string // names of assets
+}
+
+// shell is what every page has.
+type shell struct {
+	Site        *siteData
+	Name        string // of the page
+	Root        string
+	Title       string
+	Description string
+	Canonical   string
+	Home        bool
+	Article     bool
+	Mermaid     bool
+	Crumbs      []link
+}
+
+// link is a place to go to. One without a URL is text.
+type link struct {
+	URL, Text string
+}
+
+// property is a row of a note's frontmatter.
+type property struct {
+	Key    string
+	Values []link
+}
+
+// backlink is a link from another page with what stands around it there.
+type backlink struct {
+	link
+	Context *linkContext
+}
+
+// linkContext is a sentence with a link in it, as plain text.
+type linkContext struct{ Before, Link, After string }
+
+func render(name string, data any) ([]byte, error) {
+	var b bytes.Buffer
+	if err := templates.ExecuteTemplate(&b, name, data); err != nil {
+		return nil, fmt.Errorf("template %s: %w", name, err)
+	}
+	return b.Bytes(), nil
+}
+
+// newShell is the shell of a page of the site.
+func (b *builder) newShell(name, title string) shell {
+	s := shell{Site: b.site, Name: name, Root: root(name), Title: title}
+	if b.set.BaseURL != "" {
+		s.Canonical = strings.TrimRight(b.set.BaseURL, "/") + "/" + escapePath(strings.TrimSuffix(name, "index.html"))
+	}
+	return s
+}

@@ -1,0 +1,177 @@
+// What a page does beside being read: theme, navigation, outline, copying,
+// previews.
+import { at, load, type NavNode } from "./site";
+
+const html = document.documentElement;
+
+export function theme(): void {
+  const button = document.querySelector<HTMLButtonElement>("button.theme");
+  if (!button) return;
+  button.hidden = false;
+  button.addEventListener("click", () => {
+    const dark = html.dataset.theme ? html.dataset.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
+    html.dataset.theme = dark ? "light" : "dark";
+    try {
+      localStorage.setItem("kb-theme", html.dataset.theme);
+    } catch {
+      // then it lasts as long as the page
+    }
+  });
+}
+
+function element<K extends keyof HTMLElementTagNameMap>(name: K, props: Partial<HTMLElementTagNameMap[K]> = {}, ...children: (Node | string)[]): HTMLElementTagNameMap[K] {
+  const e = Object.assign(document.createElement(name), props);
+  e.append(...children);
+  return e;
+}
+
+// here is the name of this page in the site.
+function here(): string {
+  const root = new URL(html.dataset.root || "./", location.href);
+  let name = location.pathname.slice(root.pathname.length);
+  if (name === "" || name.endsWith("/")) name += "index.html";
+  return decodeURIComponent(name);
+}
+
+export async function navigation(): Promise<void> {
+  const nav = document.getElementById("nav");
+  const menu = document.querySelector<HTMLButtonElement>("button.menu");
+  if (!nav) return;
+  if (menu) {
+    const narrow = matchMedia("(max-width: 52rem)");
+    const show = () => (menu.hidden = !narrow.matches);
+    show();
+    narrow.addEventListener("change", show);
+    menu.addEventListener("click", () => menu.setAttribute("aria-expanded", String(nav.classList.toggle("open"))));
+    document.addEventListener("keydown", (e) => {
+      if (e.key === "Escape" && nav.classList.contains("open")) menu.click();
+    });
+  }
+  const current = here();
+  for (const a of nav.querySelectorAll("a")) if (new URL(a.href).pathname === location.pathname) a.setAttribute("aria-current", "page");
+  const nodes = await load<NavNode[]>("nav", at().nav);
+  const tree = list(nodes, current);
+  tree.classList.add("tree");
+  nav.append(tree);
+  nav.querySelector(".tree [aria-current]")?.scrollIntoView({ block: "nearest" });
+}
+
+function list(nodes: NavNode[], current: string): HTMLUListElement {
+  return element("ul", {}, ...nodes.map((n) => element("li", {}, entry(n, current))));
+}
+
+function entry(n: NavNode, current: string): HTMLElement {
+  const link = element("a", { textContent: n.t });
+  if (n.p) {
+    link.href = (html.dataset.root || "") + encodeURI(n.p);
+    if (n.p === current) link.setAttribute("aria-current", "page");
+  }
+  if (!n.i) return link;
+  const folder = element("details", {}, element("summary", {}, link));
+  const open = () => {
+    if (folder.open && folder.children.length === 1) folder.append(list(n.i!, current));
+  };
+  folder.addEventListener("toggle", open);
+  folder.open = holds(n, current);
+  open();
+  return folder;
+}
+
+function holds(n: NavNode, page: string): boolean {
+  return n.p === page || !!n.i?.some((x) => holds(x, page));
+}
+
+// outline marks the heading that is being read.
+export function outline(): void {
+  const links = new Map<string, HTMLAnchorElement>();
+  for (const a of document.querySelectorAll<HTMLAnchorElement>(".outline a")) links.set(decodeURIComponent(a.hash.slice(1)), a);
+  const headings = [...links.keys()].map((id) => document.getElementById(id)).filter((h): h is HTMLElement => !!h);
+  if (!headings.length) return;
+  const mark = () => {
+    let now = headings[0];
+    for (const h of headings) if (h.getBoundingClientRect().top < 120) now = h;
+    for (const [id, a] of links) {
+      if (id === now.id) a.setAttribute("aria-current", "true");
+      else a.removeAttribute("aria-current");
+    }
+  };
+  let asked = false;
+  addEventListener(
+    "scroll",
+    () => {
+      if (asked) return;
+      asked = true;
+      requestAnimationFrame(() => {
+        asked = false;
+        mark();
+      });
+    },
+    { passive: true },
+  );
+  mark();
+}
+
+export function copying(): void {
+  const button = document.querySelector<HTMLButtonElement>("button.copy");
+  if (!button || location.protocol === "file:" || !navigator.clipboard) return;
+  button.hidden = false;
+  button.addEventListener("click", async () => {
+    const text = await (await fetch(button.dataset.source!)).text();
+    await navigator.clipboard.writeText(text);
+    const was = button.textContent;
+    button.textContent = "Copied";
+    setTimeout(() => (button.textContent = was), 1500);
+  });
+}
+
+// previews show the beginning of a note beside a link that is pointed at or has
+// the focus.
+export function previews(): void {
+  if (location.protocol === "file:" || !matchMedia("(hover: hover)").matches) return;
+  let box: HTMLElement | undefined;
+  let timer = 0;
+  const hide = () => {
+    clearTimeout(timer);
+    box?.remove();
+    box = undefined;
+  };
+  const show = async (a: HTMLAnchorElement) => {
+    const page = new DOMParser().parseFromString(await (await fetch(a.href)).text(), "text/html");
+    const body = page.querySelector("main .body");
+    if (!body) return;
+    hide();
+    const id = decodeURIComponent(new URL(a.href).hash.slice(1));
+    const part = id ? page.getElementById(id) : null;
+    box = element("div", { className: "preview" });
+    box.setAttribute("aria-hidden", "true");
+    const from = part && body.contains(part) ? part : body.firstElementChild;
+    const title = page.querySelector("h1")?.textContent || "";
+    if (from?.tagName !== "H1") box.append(element("h1", { textContent: title }));
+    for (let e = from, n = 0; e && n < 4; e = e.nextElementSibling, n++) {
+      const copy = e.cloneNode(true) as HTMLElement;
+      for (const x of copy.querySelectorAll("[id],a")) {
+        x.removeAttribute("id");
+        x.removeAttribute("href");
+      }
+      copy.removeAttribute("id");
+      box.append(copy);
+    }
+    const at = a.getBoundingClientRect();
+    box.style.left = Math.max(8, Math.min(at.left, innerWidth - 370)) + scrollX + "px";
+    const below = at.bottom + 270 < innerHeight;
+    document.body.append(box);
+    box.style.top = (below ? at.bottom + 8 : at.top - box.offsetHeight - 8) + scrollY + "px";
+  };
+  const of = (e: Event) => (e.target as Element).closest<HTMLAnchorElement>("main a[href]");
+  const start = (e: Event) => {
+    const a = of(e);
+    if (!a || a.host !== location.host || a.pathname === location.pathname || !/(\.html|\/)$/.test(a.pathname)) return;
+    clearTimeout(timer);
+    timer = window.setTimeout(() => show(a).catch(hide), 350);
+  };
+  document.addEventListener("mouseover", start);
+  document.addEventListener("focusin", start);
+  document.addEventListener("mouseout", hide);
+  document.addEventListener("focusout", hide);
+  addEventListener("scroll", hide, { passive: true });
+}

@@ -1,0 +1,230 @@
+package vault
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/bmatcuk/doublestar/v4"
+
+	"kb/gitstore"
+	"kb/note"
+	"kb/site"
+)
+
+// SiteBuildParams says which view becomes a site, and where.
+type SiteBuildParams struct {
+	Out     string `json:"out" required:"" file:"" help:"directory of the site: empty, missing, or a site made before"`
+	BaseURL string `json:"base_url,omitempty" help:"where it will be served: https://host/path/ (default: site.base_url)"`
+	Title   string `json:"title,omitempty" help:"of the site (default: site.title, else the collection's name)"`
+	atParam
+}
+
+// SiteBuilt is what a build did.
+type SiteBuilt struct {
+	Out     string  `json:"out"`
+	Pages   int     `json:"pages"` // of notes
+	Files   int     `json:"files"`
+	Written int     `json:"written"` // that were not there with the same bytes
+	Removed int     `json:"removed"`
+	Left    int     `json:"left_out"` // notes that are not published
+	Seconds float64 `json:"seconds"`
+	Seen
+}
+
+var siteBuildOp = define(Op{
+	Name:     "kb_site_build",
+	Summary:  "Make a static site with search of a view",
+	Examples: []string{"kb site build --out public", "kb site build --out public --at v1.2 --base-url https://example.org/notes/"},
+	People:   true,
+}, (*Vault).SiteBuild)
+
+// SiteBuild renders a view - the base branch's commit unless at says otherwise -
+// as a static site. Notes that are private, are drafts, say publish: false, or
+// that site.exclude names are in no part of it.
+func (v *Vault) SiteBuild(ctx context.Context, p SiteBuildParams) (*SiteBuilt, error) {
+	start := time.Now()
+	if p.BaseURL != "" && !strings.HasPrefix(p.BaseURL, "https://") && !strings.HasPrefix(p.BaseURL, "http://") && !strings.HasPrefix(p.BaseURL, "/") {
+		return nil, errorf(Usage, "base_url %q", p.BaseURL).hint("https://host/path/, or /path/")
+	}
+	if p.At == "" {
+		p.At = v.publishedAt()
+	}
+	public := *v
+	public.audience = Agent // what no agent sees, no reader does
+	w, err := public.read(ctx, p.At)
+	if err != nil {
+		return nil, err
+	}
+	set, left, err := w.siteSet(ctx)
+	if err != nil {
+		return nil, err
+	}
+	set.BaseURL = firstOf(p.BaseURL, v.cfg.Site.BaseURL)
+	set.Title = firstOf(p.Title, set.Title)
+	built, err := site.Build(ctx, set, site.Options{Out: p.Out, Progress: func(done, total int) { v.report(done, total, "rendering") }})
+	if err != nil {
+		return nil, siteError(err)
+	}
+	return &SiteBuilt{
+		Out: p.Out, Pages: built.Pages, Files: built.Files, Written: built.Written, Removed: built.Removed, Left: left,
+		Seconds: time.Since(start).Seconds(), Seen: w.seen(),
+	}, nil
+}
+
+func firstOf(choices ...string) string {
+	for _, c := range choices {
+		if c != "" {
+			return c
+		}
+	}
+	return ""
+}
+
+func siteError(err error) error {
+	if errors.Is(err, site.ErrNotOurs) {
+		return errorf(Conflict, "%w", err).hint("--out names an empty or new directory, or a site that kb made")
+	}
+	return err
+}
+
+// siteSet is the view as package site wants it, and how many notes it leaves out.
+func (w *view) siteSet(ctx context.Context) (*site.Set, int, error) {
+	cards, err := w.allCards(ctx)
+	if err != nil {
+		return nil, 0, err
+	}
+	date, err := w.datesOf(ctx)
+	if err != nil {
+		return nil, 0, err
+	}
+	history, err := w.history(ctx)
+	if err != nil {
+		return nil, 0, err
+	}
+	notes, err := w.v.store.allNotes(ctx, w.v.cfg.Language, w.blobs(), w.load)
+	if err != nil {
+		return nil, 0, err
+	}
+	set := &site.Set{Title: w.v.title(), Language: w.v.cfg.Language, Recipes: w.v.store.recipes(w.v.cfg.Language), Read: w.readBlob}
+	set.Commit, err = w.siteCommit()
+	if err != nil {
+		return nil, 0, err
+	}
+	for _, c := range w.v.cols {
+		col := site.Collection{Name: c.Name, Description: c.Description, Sections: map[string]string{}}
+		for _, s := range c.Sections {
+			col.Sections[strings.Trim(s.Prefix, "/")] = s.Description
+		}
+		set.Collections = append(set.Collections, col)
+	}
+	left := 0
+	for i, d := range w.docs {
+		c, n := cards[i], notes[d.blob]
+		if n == nil || !w.v.published(d, n) {
+			left++
+			continue
+		}
+		dates := date(i, c)
+		doc := &site.Doc{Collection: d.col.Name, Path: d.path, Title: w.titleOf(i, c), Section: section(d.path), Tags: n.Tags, Aliases: n.Aliases,
+			Created: dates.created, Updated: dates.updated, Author: dates.author, Blob: d.blob, Note: n}
+		if h := history[d.col.repo]; h != nil && !d.uncommitted {
+			if f, ok := h.Files[d.col.full(d.path)]; ok {
+				doc.Commit = f.Commit.String()
+			}
+		}
+		set.Docs = append(set.Docs, doc)
+	}
+	slices.SortFunc(set.Docs, w.inOrder())
+	set.Files, err = w.siteFiles(ctx)
+	return set, left, err
+}
+
+// inOrder compares docs by the order of the collections, then by path.
+func (w *view) inOrder() func(a, b *site.Doc) int {
+	rank := map[string]int{}
+	for i, c := range w.v.cols {
+		rank[c.Name] = i
+	}
+	return func(a, b *site.Doc) int {
+		if a.Collection != b.Collection {
+			return rank[a.Collection] - rank[b.Collection]
+		}
+		return strings.Compare(a.Path, b.Path)
+	}
+}
+
+// published reports whether a site may show a note.
+func (v *Vault) published(d doc, n *note.Note) bool {
+	if v.excludedFromSite(d.col.Name, d.path) {
+		return false
+	}
+	no := func(key string, is bool) bool {
+		value, ok := n.Field(key)
+		if b, isBool := value.(bool); ok && isBool {
+			return b == is
+		}
+		return ok && strings.EqualFold(n.String(key), fmt.Sprint(is))
+	}
+	return !no("publish", false) && !no("draft", true)
+}
+
+// excludedFromSite reports whether site.exclude names a path, alone or after its
+// collection.
+func (v *Vault) excludedFromSite(collection, path string) bool {
+	return slices.ContainsFunc(v.cfg.Site.Exclude, func(pattern string) bool {
+		return doublestar.MatchUnvalidated(pattern, path) || doublestar.MatchUnvalidated(pattern, collection+"/"+path)
+	})
+}
+
+func (w *view) siteCommit() (site.Commit, error) {
+	if len(w.bases) == 0 || w.bases[0].commit.IsZero() {
+		return site.Commit{}, nil
+	}
+	c, err := w.bases[0].repo.Commit(w.bases[0].commit)
+	if err != nil {
+		return site.Commit{}, err
+	}
+	return site.Commit{ID: c.ID.String(), Date: c.Committer.When.UTC().Format(time.RFC3339), Author: c.Author.Name, Subject: c.Subject}, nil
+}
+
+// siteFiles lists what the commits have beside notes: what notes may show. Of a
+// work tree, too, it is the committed files. What is private or excluded as a
+// note would be is not among them.
+func (w *view) siteFiles(ctx context.Context) (out []site.File, err error) {
+	for _, c := range w.v.cols {
+		id := w.commitOf(c)
+		if id.IsZero() {
+			continue
+		}
+		files, _, err := c.repo.Files(ctx, id, c.dir)
+		if err != nil {
+			return nil, errorf(Internal, "list %s at %s: %w", c.Name, id, err)
+		}
+		for _, f := range files {
+			if !c.holds(f.Path) && !w.v.private(f.Path) && !w.v.excludedFromSite(c.Name, f.Path) {
+				out = append(out, site.File{Collection: c.Name, Path: f.Path, Blob: f.Blob})
+			}
+		}
+	}
+	return out, nil
+}
+
+// readBlob reads a doc or file of the view.
+func (w *view) readBlob(ctx context.Context, collection string, id note.ID) ([]byte, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	if i, ok := w.where[id]; ok {
+		return w.bytes(i)
+	}
+	for _, c := range w.v.cols {
+		if c.Name == collection {
+			return c.repo.Blob(id)
+		}
+	}
+	return nil, fmt.Errorf("blob %s of %s: %w", id, collection, gitstore.ErrNotFound)
+}
