@@ -1,0 +1,218 @@
+package site
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/url"
+	"os"
+	"path"
+	"slices"
+	"strings"
+
+	"golang.org/x/net/html"
+)
+
+// Fault is something wrong with a site.
+type Fault struct {
+	Page    string // the file that has it
+	Ref     string // the reference, as it is written; "" when the file itself is at fault
+	Message string
+}
+
+// Checked is what a check looked at and found.
+type Checked struct {
+	Pages  int
+	Refs   int     // references within the site
+	Faults []Fault // by page, in the order of the page
+}
+
+// Check follows every reference of every page of the site in dir that stays in
+// the site - links, anchors, pictures, styles, scripts, redirects - and compares
+// every file with the manifest. It returns [ErrNotOurs] for what is no site of
+// ours. References to other hosts are not looked at, but a page that would load
+// something from one is at fault.
+func Check(dir string) (*Checked, error) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	c := &checker{root: root, anchors: map[string]map[string]bool{}}
+	raw, err := root.ReadFile(manifestFile)
+	if err == nil {
+		err = json.Unmarshal(raw, &c.manifest)
+	}
+	if err != nil || c.manifest.Generator != generator {
+		return nil, fmt.Errorf("%w: %s", ErrNotOurs, dir)
+	}
+	if err := c.files(); err != nil {
+		return nil, err
+	}
+	for _, name := range c.pages {
+		for _, r := range c.refs[name] {
+			c.follow(name, r)
+		}
+	}
+	if err := c.rules(); err != nil {
+		return nil, err
+	}
+	c.found.Pages = len(c.pages)
+	slices.SortStableFunc(c.found.Faults, func(a, b Fault) int { return strings.Compare(a.Page, b.Page) })
+	return &c.found, nil
+}
+
+type checker struct {
+	root     *os.Root
+	manifest Manifest
+	pages    []string
+	refs     map[string][]reference
+	anchors  map[string]map[string]bool // ids, by page
+	found    Checked
+}
+
+// reference is an attribute that names something.
+type reference struct {
+	value  string
+	loaded bool // the page shows or runs it, rather than leading to it
+}
+
+func (c *checker) fault(page, ref, format string, args ...any) {
+	c.found.Faults = append(c.found.Faults, Fault{page, ref, fmt.Sprintf(format, args...)})
+}
+
+// files compares what is there with the manifest, and reads the pages.
+func (c *checker) files() error {
+	c.refs = map[string][]reference{}
+	if _, err := c.root.Stat(unfinished); err == nil {
+		c.fault(unfinished, "", "the last build did not finish: build again")
+	}
+	names := make([]string, 0, len(c.manifest.Files))
+	for name := range c.manifest.Files {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		data, err := c.root.ReadFile(name)
+		if errors.Is(err, fs.ErrNotExist) {
+			c.fault(name, "", "the manifest names it, and it is missing")
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		if sum := sha256.Sum256(data); hex.EncodeToString(sum[:]) != c.manifest.Files[name] {
+			c.fault(name, "", "it has changed since it was built")
+		}
+		if path.Ext(name) == ".html" {
+			c.pages = append(c.pages, name)
+			c.read(name, data)
+		}
+	}
+	return nil
+}
+
+// read collects a page's ids and references.
+func (c *checker) read(name string, data []byte) {
+	ids := map[string]bool{}
+	c.anchors[name] = ids
+	z := html.NewTokenizer(bytes.NewReader(data))
+	for {
+		switch z.Next() {
+		case html.ErrorToken:
+			if err := z.Err(); err != io.EOF {
+				c.fault(name, "", "not HTML: %v", err)
+			}
+			return
+		case html.StartTagToken, html.SelfClosingTagToken:
+			t := z.Token()
+			c.refs[name] = append(c.refs[name], tagRefs(t, ids)...)
+		}
+	}
+}
+
+// tagRefs returns the references of a tag, and notes its id.
+func tagRefs(t html.Token, ids map[string]bool) (out []reference) {
+	attr := map[string]string{}
+	for _, a := range t.Attr {
+		attr[a.Key] = a.Val
+	}
+	if id := attr["id"]; id != "" {
+		ids[id] = true
+	}
+	if src, ok := attr["src"]; ok {
+		out = append(out, reference{src, true})
+	}
+	if href, ok := attr["href"]; ok {
+		loaded := t.Data == "link" && (attr["rel"] == "stylesheet" || attr["rel"] == "icon")
+		if t.Data != "link" || loaded || attr["rel"] == "alternate" {
+			out = append(out, reference{href, loaded})
+		}
+	}
+	if to, ok := strings.CutPrefix(attr["content"], "0; url="); ok && attr["http-equiv"] == "refresh" {
+		out = append(out, reference{to, false})
+	}
+	return out
+}
+
+// follow checks one reference.
+func (c *checker) follow(page string, r reference) {
+	u, err := url.Parse(r.value)
+	if err != nil {
+		c.fault(page, r.value, "not a URL")
+		return
+	}
+	if u.Scheme != "" || u.Host != "" {
+		if r.loaded && u.Scheme != "data" {
+			c.fault(page, r.value, "loaded from another host")
+		}
+		return
+	}
+	if strings.HasPrefix(u.Path, "/") {
+		return // from the host's root: where the site is served is not known here
+	}
+	c.found.Refs++
+	to := page
+	if u.Path != "" {
+		to = path.Join(path.Dir(page), u.Path)
+		if strings.HasSuffix(u.Path, "/") || u.Path == "." {
+			to = path.Join(to, homePage)
+		}
+	}
+	if strings.HasPrefix(to, "../") {
+		c.fault(page, r.value, "it leads out of the site")
+		return
+	}
+	if _, ok := c.manifest.Files[to]; !ok && to != manifestFile {
+		c.fault(page, r.value, "no file %s in the site", to)
+		return
+	}
+	if u.Fragment != "" && c.anchors[to] != nil && !c.anchors[to][u.Fragment] {
+		c.fault(page, r.value, "no such place in %s", to)
+	}
+}
+
+// rules checks the redirects for hosts that know them.
+func (c *checker) rules() error {
+	raw, err := c.root.ReadFile(redirectFile)
+	if err != nil {
+		return nil // then files has said so
+	}
+	for rule := range strings.Lines(string(raw)) {
+		f := strings.Fields(rule)
+		if len(f) != 3 {
+			c.fault(redirectFile, strings.TrimSpace(rule), "not a rule: from, to, status")
+			continue
+		}
+		to, err := url.PathUnescape(strings.TrimPrefix(f[1], "/"))
+		if _, ok := c.manifest.Files[to]; err != nil || !ok {
+			c.fault(redirectFile, f[1], "no such file in the site")
+		}
+	}
+	return nil
+}
