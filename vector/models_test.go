@@ -18,13 +18,16 @@ func TestModels(t *testing.T) {
 		if got, ok := ModelByName(m.Name); !ok || got.Repository != m.Repository {
 			t.Errorf("ModelByName(%s) = %v, %v", m.Name, got, ok)
 		}
+		if rev, err := hex.DecodeString(m.Revision); err != nil || len(rev) != 20 {
+			t.Errorf("%s: revision %q", m.Name, m.Revision)
+		}
 		if m.Dim < 1 || m.Dim > maxDim || m.Licence == "" || len(m.Files) == 0 {
 			t.Errorf("%s is incomplete: %+v", m.Name, m)
 		}
 		for _, f := range m.Files {
 			sum, err := hex.DecodeString(f.SHA256)
-			if err != nil || len(sum) != 0 && len(sum) != sha256.Size || (f.Size > 0) != (len(sum) > 0) {
-				t.Errorf("%s: %+v: size and hash come together", m.Name, f)
+			if err != nil || len(sum) != 0 && len(sum) != sha256.Size || f.Size > 0 && len(sum) == 0 {
+				t.Errorf("%s: %+v: a size comes with a hash", m.Name, f)
 			}
 			if f.Path != path.Clean(f.Path) || path.IsAbs(f.Path) {
 				t.Errorf("%s: path %q", m.Name, f.Path)

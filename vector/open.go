@@ -167,3 +167,17 @@ func (f modelFiles) config(name string, v any) (found bool, err error) {
 	}
 	return true, nil
 }
+
+// EngineOf returns the name of the engine that an embedder is: "native",
+// "static" or "hugot", or "" of one that is not from Open.
+func EngineOf(e Embedder) string {
+	switch e.(type) {
+	case *native:
+		return "native"
+	case *static:
+		return "static"
+	case *hugot:
+		return "hugot"
+	}
+	return ""
+}
