@@ -261,6 +261,9 @@ func (w *Written) of(name, ref string, base gitstore.CommitID) *Written {
 // findKey looks through the commits that tip has and base lacks.
 func (s *Store) findKey(ctx context.Context, base, tip gitstore.CommitID, key string) (*Written, error) {
 	own, err := s.own(ctx, base, tip)
+	if err == nil && len(own) == 0 {
+		own, err = s.line(tip)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -293,6 +296,24 @@ func (s *Store) own(ctx context.Context, base, tip gitstore.CommitID) ([]*gitsto
 		}
 	}
 	return commits, nil
+}
+
+// line lists the commits up to tip that are of one draft, newest first, where base
+// has them all: somebody merged the draft with git.
+func (s *Store) line(tip gitstore.CommitID) ([]*gitstore.Commit, error) {
+	var list []*gitstore.Commit
+	for {
+		c, err := s.Repo.Commit(tip)
+		if err != nil {
+			return nil, err
+		}
+		name := trailer(c, trailerDraft)
+		if name == "" || len(c.Parents) != 1 || len(list) > 0 && name != trailer(list[0], trailerDraft) {
+			return list, nil
+		}
+		list = append(list, c)
+		tip = c.Parents[0]
+	}
 }
 
 // committer is the user, or kb where git does not know who that is.

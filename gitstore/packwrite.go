@@ -22,16 +22,18 @@ func (b *Batch) flushPack() error {
 		return err
 	}
 	dir := filepath.Join(b.repo.packs.objectDirs[0], "pack")
-	if err := makeDir(dir); err != nil {
-		return err
+	for _, dir := range [...]string{dir, filepath.Join(b.repo.commonDir, "kb")} {
+		if err := makeDir(dir); err != nil {
+			return err
+		}
 	}
-	dropKeeps(dir)
+	b.repo.sweep(dir)
 	base := filepath.Join(dir, fmt.Sprintf("pack-%x", pack[len(pack)-sha1.Size:]))
 	for _, f := range [...]struct {
 		end  string
 		data []byte
 	}{{".keep", []byte(keepNote)}, {".pack", pack}, {".idx", index}} {
-		if err := writeNew(base+f.end, f.data); err != nil {
+		if err := b.repo.writeNew(base+f.end, f.data); err != nil {
 			return fmt.Errorf("write pack: %w", err)
 		}
 		b.repo.step("pack written")
@@ -50,24 +52,34 @@ func (b *Batch) release() {
 // keepNote is what we write into a pack's .keep file.
 const keepNote = "kb\n"
 
-// dropKeeps releases packs of writers that died or gave up long ago.
-func dropKeeps(dir string) {
+// sweep removes what writers that died or gave up long ago have left.
+func (r *Repo) sweep(packs string) {
 	const long = time.Hour
-	keeps, _ := filepath.Glob(filepath.Join(dir, "pack-*.keep"))
-	for _, keep := range keeps {
-		info, err := os.Stat(keep)
-		if err != nil || time.Since(info.ModTime()) < long {
-			continue
+	isOld := func(file string) bool {
+		info, err := os.Stat(file)
+		return err == nil && time.Since(info.ModTime()) > long
+	}
+	keeps, _ := filepath.Glob(filepath.Join(packs, "pack-*.keep"))
+	for _, file := range keeps {
+		if note, err := readSmall(file); err == nil && string(note) == keepNote && isOld(file) {
+			os.Remove(file)
 		}
-		if note, err := readSmall(keep); err == nil && string(note) == keepNote {
-			os.Remove(keep)
+	}
+	news, _ := filepath.Glob(filepath.Join(r.commonDir, "kb", freshPattern))
+	for _, file := range news {
+		if isOld(file) {
+			os.Remove(file)
 		}
 	}
 }
 
+// freshPattern names what is on its way to objects/pack. Had it one of git's own
+// names for such files, and stood there, git would take it away.
+const freshPattern = "new-*"
+
 // writeNew writes a file, durably and under its name only when it is whole.
-func writeNew(name string, data []byte) error {
-	f, err := os.CreateTemp(filepath.Dir(name), "tmp_kb_")
+func (r *Repo) writeNew(name string, data []byte) error {
+	f, err := os.CreateTemp(filepath.Join(r.commonDir, "kb"), freshPattern)
 	if err != nil {
 		return err
 	}

@@ -2,6 +2,7 @@ package gitstore
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -72,6 +73,9 @@ func (m *refMove) lock(u *RefUpdate) error {
 	}
 	lock, err := m.guard.lock(repo.refFile(u.Name), to)
 	if err != nil {
+		if errors.Is(err, ErrRefConflict) {
+			err = cmp.Or(repo.makeRoom(u.Name, CommitID{}), err) // says which ref it is
+		}
 		return err
 	}
 	m.locks = append(m.locks, lock)

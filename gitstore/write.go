@@ -235,3 +235,7 @@ func (r *Repo) step(name string) {
 		r.fault(name)
 	}
 }
+
+// OnStep has fn called at every step of writing that lasts, so that a test can end
+// the process there. It is set before the repository is used.
+func (r *Repo) OnStep(fn func(step string)) { r.fault = fn }

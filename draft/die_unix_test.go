@@ -1,0 +1,11 @@
+//go:build unix
+
+package draft
+
+import "syscall"
+
+// dieNow is kill -9.
+func dieNow() {
+	syscall.Kill(syscall.Getpid(), syscall.SIGKILL)
+	select {}
+}
