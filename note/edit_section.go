@@ -57,7 +57,8 @@ func listed[T any](all []T, show func(T) string) string {
 
 // ReplaceSection replaces what stands below a heading, to the next heading of
 // the same or a higher level, by text; the heading itself stays, whether or not
-// text repeats it. The heading is named as for [Note.FindHeading], and must be
+// text repeats it, and so do the definitions of links and footnotes that the
+// rest of the note uses and text does not repeat. The heading is named as for [Note.FindHeading], and must be
 // the only one of that name; "#slug" always is. "^id" names a block, which is
 // replaced and keeps its id.
 func ReplaceSection(src []byte, heading, text string) ([]byte, error) {
@@ -68,7 +69,7 @@ func ReplaceSection(src []byte, heading, text string) ([]byte, error) {
 	if text, err = insertable(text); err != nil {
 		return nil, err
 	}
-	if id, ok := strings.CutPrefix(strings.TrimSpace(heading), "^"); ok {
+	if id, ok := strings.CutPrefix(strings.TrimSpace(heading), "^"); ok && id != "" {
 		return s.replaceBlock(id, text)
 	}
 	found := s.note.FindHeadings(heading)
@@ -88,7 +89,7 @@ func ReplaceSection(src []byte, heading, text string) ([]byte, error) {
 func (s *source) replaceSection(i int, text string) ([]byte, error) {
 	h := s.note.Headings[i]
 	start := headingEnd(s.text, h.Start)
-	text = trimBlankLines(withoutHeading(h, text))
+	text = s.withDefinitions(start, h.End, trimBlankLines(withoutHeading(h, text)))
 	if text == "" && blank(s.text[start:h.End]) {
 		return s.raw, nil
 	}

@@ -134,7 +134,7 @@ func TestEverySectionOfVaults(t *testing.T) {
 			}
 			checkOnly(t, p+"#"+h.Slug, src, out, start, end)
 			after, text := Parse(out)
-			if after.Headings[i].Text != h.Text || after.Headings[i+1].Text != "A new section" || !strings.Contains(string(text)+"\n", "\n"+added+"\n") {
+			if after.Headings[i].Text != h.Text || after.Headings[i+1].Text != "A new section" || len(after.Links) < linksOutside(n, h) || !strings.Contains(string(text)+"\n", "\n"+added+"\n") {
 				t.Errorf("%s#%s: the new section reads %q", p, h.Slug, text)
 			}
 		}
@@ -142,6 +142,16 @@ func TestEverySectionOfVaults(t *testing.T) {
 	if edits < 200 {
 		t.Errorf("%d sections replaced", edits)
 	}
+}
+
+// linksOutside counts the links that are not below heading h.
+func linksOutside(n *Note, h Heading) (count int) {
+	for _, l := range n.Links {
+		if l.Line <= h.Line || l.Start >= h.End {
+			count++
+		}
+	}
+	return count
 }
 
 func TestTextAtBothEndsOfVaults(t *testing.T) {
