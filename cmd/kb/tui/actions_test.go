@@ -22,7 +22,7 @@ func TestActions(t *testing.T) {
 		status string
 	}{
 		{"merge", []string{"m", "y"}, []string{"merge retry-notes at 1a2b3c4d5e: []"}, "merged retry-notes"},
-		{"merge, then the next", []string{"end", "m", "y", "m"}, []string{"merge 日本語のノート at 4d5e6f7a8b: []"}, "not merged: old.md: line 3: both"},
+		{"merge, then the next", []string{"end", "m", "y", "m"}, []string{"merge 日本語のノート at 4d5e6f7a8b: []"}, "not merged: old.md:3: both"},
 		{"not after all", []string{"m", "n"}, nil, "not merged"},
 		{"another key is no yes", []string{"m", "m", "enter", "esc"}, nil, "not merged"},
 		{"without a note", []string{"tab", "n", "space", "m", "y"},
@@ -32,7 +32,7 @@ func TestActions(t *testing.T) {
 		{"a note out and in", []string{"tab", "n", "space", "space", "m", "y"}, []string{"merge retry-notes at 1a2b3c4d5e: []"}, "merged"},
 		{"nothing", []string{"a", "m"}, nil, "nothing is chosen"},
 		{"failed check", []string{"down", "m"}, nil, "not merged: glossary.md: the frontmatter has no title"},
-		{"conflict", []string{"down", "down", "m"}, nil, "not merged: old.md: line 3: both the draft and main"},
+		{"conflict", []string{"down", "down", "m"}, nil, "not merged: old.md:3: both the draft and main"},
 		{"reject", []string{"r", "text:no  sources", "enter"}, []string{"reject retry-notes at 1a2b3c4d5e: no  sources"}, "rejected retry-notes; kb review reopen"},
 		{"reject without a reason", []string{"r", "text:  ", "enter"}, nil, "the agent needs a reason"},
 		{"do not reject", []string{"r", "text:x", "esc"}, nil, "not rejected"},
@@ -171,7 +171,7 @@ func TestNewProblem(t *testing.T) {
 		t.Error("the choice is forgotten, though the draft is the same")
 	}
 	press(t, s, "m")
-	if !strings.HasPrefix(s.status.text, "not merged: guides/retry.md: line 3") {
+	if !strings.HasPrefix(s.status.text, "not merged: guides/retry.md:3: ") {
 		t.Errorf("status %q", s.status.text)
 	}
 }

@@ -143,17 +143,15 @@ func (h Hunk) count() (added, removed int) {
 	return added, removed
 }
 
-// inTheWay is the first of the draft's problems that what was chosen has, nil for
-// none.
+// inTheWay is the first of the draft's problems that is not of a note left out,
+// nil for none.
 func (c choice) inTheWay(problems []Problem) *Problem {
-	chosen := map[string]bool{"": true}
+	out := map[string]bool{}
 	for i, n := range c.diff.Notes {
-		if c.chosen(i) > 0 {
-			chosen[n.Path] = true
-		}
+		out[n.Path] = c.chosen(i) == 0
 	}
 	for i, p := range problems {
-		if chosen[p.Path] {
+		if !out[p.Path] {
 			return &problems[i]
 		}
 	}

@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 )
@@ -13,6 +14,20 @@ func TestOutIsDim(t *testing.T) {
 		press(t, s, key)
 		if got, want := strings.Contains(s.draw(), line), i%2 == 0; got != want {
 			t.Errorf("after %d keys the line is dim: %v, want %v", i+1, got, want)
+		}
+	}
+}
+
+// The problems of a draft of many notes are seen without scrolling, some of them.
+func TestProblemsInHead(t *testing.T) {
+	desk := large(50, 10)
+	for i := range 9 {
+		desk.drafts[0].Problems = append(desk.drafts[0].Problems, Problem{Path: fmt.Sprintf("notes/%02d.md", 20+i), Message: "no tags"})
+	}
+	got := picture(t, show(t, desk, 80, 24))
+	for _, want := range []string{"✗ notes/20.md: no tags", "✗ notes/23.md: no tags", "and 5 more, at their notes"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%q is not shown:\n%s", want, got)
 		}
 	}
 }

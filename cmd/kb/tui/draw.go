@@ -40,6 +40,8 @@ func (p *pane) drawHead(it item) []row {
 			return p.broken("    ✗ ", p.problem(p.draft.Problems[it.line], false), bad)
 		}
 		return p.broken("✗ ", p.problem(p.draft.Problems[it.line], true), bad)
+	case itemMore:
+		return p.broken("  ", fmt.Sprintf("and %d more, at their notes", it.line), bad)
 	case itemNote:
 		return []row{p.noteHead(it.note)}
 	case itemRemark:
@@ -76,20 +78,22 @@ func (p *pane) about() string {
 	}
 	parts := []string{from, when, "into " + d.Into}
 	if d.Behind > 0 {
-		parts = append(parts, plural(d.Behind, "commit")+" behind")
+		parts = append(parts, fmt.Sprintf("%d behind", d.Behind))
 	}
 	return strings.Join(append(parts, d.Commit[:min(7, len(d.Commit))]), " · ")
 }
 
+// problem is a problem with its place: PATH:12: in the head, line 12: at the note.
 func (p *pane) problem(x Problem, named bool) string {
-	text := x.Message
-	if x.Line > 0 {
-		text = fmt.Sprintf("line %d: %s", x.Line, text)
+	switch {
+	case named && x.Path != "" && x.Line > 0:
+		return fmt.Sprintf("%s:%d: %s", x.Path, x.Line, x.Message)
+	case named && x.Path != "":
+		return x.Path + ": " + x.Message
+	case x.Line > 0:
+		return fmt.Sprintf("line %d: %s", x.Line, x.Message)
 	}
-	if named && x.Path != "" {
-		text = x.Path + ": " + text
-	}
-	return text
+	return x.Message
 }
 
 func (p *pane) noteHead(i int) row {

@@ -5,7 +5,7 @@ type item struct {
 	kind itemKind
 	note int // position in Diff.Notes; -1 above them
 	hunk int // in Note.Hunks
-	line int // in Hunk.Lines, or in Draft.Problems
+	line int // in Hunk.Lines, or in Draft.Problems; of itemMore, how many
 }
 
 type itemKind byte
@@ -14,6 +14,7 @@ const (
 	itemSubject itemKind = iota // of the draft
 	itemAuthor
 	itemProblem
+	itemMore // how many problems the head leaves out
 	itemBlank
 	itemNote
 	itemRemark
@@ -21,25 +22,42 @@ const (
 	itemLine
 )
 
-// listItems lays a diff out: the draft, its own problems, then each note with
-// its problems and hunks.
+// mostProblems is how many problems of notes stand in the head, too.
+const mostProblems = 4
+
+// listItems lays a diff out: the draft with its problems, then each note with
+// its own, and its hunks.
 func listItems(d *Diff, problems []Problem) []item {
+	list := append([]item{{kind: itemSubject, note: -1}, {kind: itemAuthor, note: -1}}, headProblems(d, problems)...)
+	for i := range d.Notes {
+		list = append(list, item{kind: itemBlank, note: i - 1})
+		list = appendNote(list, d, i, problems)
+	}
+	return list
+}
+
+// headProblems are the draft's own problems, and some of its notes' unless they
+// are in sight anyway.
+func headProblems(d *Diff, problems []Problem) (list []item) {
 	known := map[string]bool{}
 	for _, n := range d.Notes {
 		known[n.Path] = true
 	}
-	list := []item{{kind: itemSubject}, {kind: itemAuthor}}
+	shown, left := 0, 0
 	for i, p := range problems {
-		if !known[p.Path] {
+		switch {
+		case !known[p.Path]:
 			list = append(list, item{kind: itemProblem, note: -1, line: i})
+		case len(d.Notes) == 1:
+		case shown < mostProblems:
+			shown++
+			list = append(list, item{kind: itemProblem, note: -1, line: i})
+		default:
+			left++
 		}
 	}
-	for i := range list {
-		list[i].note = -1
-	}
-	for i := range d.Notes {
-		list = append(list, item{kind: itemBlank, note: i - 1})
-		list = appendNote(list, d, i, problems)
+	if left > 0 {
+		list = append(list, item{kind: itemMore, note: -1, line: left})
 	}
 	return list
 }
