@@ -10,8 +10,10 @@ import (
 )
 
 // Screen is a terminal of the plainest kind: it understands what programs send to
-// a vt100, and takes no notice of colours and modes.
+// a vt100, and takes no notice of modes.
 type Screen struct {
+	Coloured bool // something was printed in colour
+
 	cells       [][]string // "" right of a wide character
 	x, y        int
 	top, bottom int    // the region that scrolls
@@ -173,9 +175,18 @@ func (s *Screen) control(c ansi.Cmd, p *ansi.Parser) {
 		m, _ = p.Param(1, len(s.cells))
 		s.top, s.bottom = n-1, min(m, len(s.cells))
 		s.goTo(0, 0)
+	case 'm':
+		s.colour(p)
 	case 'J', 'K', 'X', 'P', '@':
 		s.edit(c.Final(), p)
 	}
+}
+
+// colour notes whether a style has one, other than the terminal's own.
+func (s *Screen) colour(p *ansi.Parser) {
+	p.Params().ForEach(0, func(_, n int, _ bool) {
+		s.Coloured = s.Coloured || n >= 30 && n <= 49 && n != 39 && n != 49 || n >= 90 && n <= 107
+	})
 }
 
 // edit erases, deletes and inserts.

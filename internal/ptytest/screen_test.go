@@ -39,6 +39,16 @@ func TestScreen(t *testing.T) {
 	}
 }
 
+func TestColoured(t *testing.T) {
+	for in, want := range map[string]bool{"\x1b[1;7mx\x1b[0;39;49m": false, "\x1b[1;32mx": true, "\x1b[48;5;3mx": true, "\x1b[97mx": true} {
+		s := NewScreen(8, 3)
+		_, _ = s.Write([]byte(in))
+		if s.Coloured != want {
+			t.Errorf("%q: coloured %v, want %v", in, s.Coloured, want)
+		}
+	}
+}
+
 func TestResize(t *testing.T) {
 	s := NewScreen(4, 2)
 	_, _ = s.Write([]byte("abcd\x1b[2;1Hefgh"))

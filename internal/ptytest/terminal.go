@@ -68,6 +68,13 @@ func (t *Terminal) Screen() string {
 	return t.screen.String()
 }
 
+// Coloured reports whether anything was printed in colour.
+func (t *Terminal) Coloured() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.screen.Coloured
+}
+
 // Wait waits until a text stands on the screen.
 func (t *Terminal) Wait(text string) error {
 	late := time.NewTimer(patience)

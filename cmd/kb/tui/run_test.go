@@ -63,6 +63,35 @@ func TestRun(t *testing.T) {
 	}
 }
 
+// Without colour there are attributes, and on a terminal with colours they are used.
+func TestRunWithoutColour(t *testing.T) {
+	for _, tt := range []struct {
+		name   string
+		colour bool
+		env    []string
+	}{
+		{"colour", true, []string{"TUI_SCREEN=1", "NO_COLOR="}},
+		{"--no-color", false, []string{"TUI_SCREEN=plain", "NO_COLOR="}},
+		{"NO_COLOR", false, []string{"TUI_SCREEN=1", "NO_COLOR=1"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			term := terminal(t, 80, 24, append(tt.env, "TERM=xterm-256color", "CLICOLOR_FORCE=", "COLORTERM=")...)
+			if err := term.Wait("tags: [http, retry]"); err != nil {
+				t.Fatal(err)
+			}
+			if got := term.Coloured(); got != tt.colour {
+				t.Errorf("coloured %v, want %v", got, tt.colour)
+			}
+			if err := term.Type("q"); err != nil {
+				t.Fatal(err)
+			}
+			if err := term.Close(); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
 // leave resizes the terminal, waits for the new layout, and quits.
 func leave(t *testing.T, term *ptytest.Terminal) {
 	t.Helper()
