@@ -62,3 +62,18 @@ func comparePlain(t *testing.T, s []byte) {
 		}
 	}
 }
+
+func FuzzHTML(f *testing.F) {
+	for _, s := range []string{
+		"# A\n\n[[b#c|d]] ![[e.png|3x4]] [f](javascript:g) #h ==i== $j$ $$k$$ ^[l [m](n)] ^o\n", "> [!tip]- *a*\n> b\n> > [!x]\n> > c\n",
+		"<table><tr><td>\n\n[a](b)\n\n</td></tr>c<td>", "<p>a<b>\n\n# c\n\n</b><p><ul><li>d<li><ol>e</li>", "a <a href=b>[c](d) <kbd>e</a></kbd> <div><p>f", "<details>\n<summary>a\n\n- <td>b\n\n</details><dl><dd>c<dt>d",
+		"[a]: b 'c'\n[a] ![a] <http://d> e@f.g www.h.i\n", "|a|\n|-|\n|<ul><li>b|\n|![[Note]]|\n", "- [?] a <b>\n  - ![[Note]]\n\n[^1]\n[^1]: b[^1]\n", "```a<b\n<c>\n```\n    d\n$$\ne\n$$\n%%f%%\n***\n",
+		"<h1>a\n\n# b <h2>\n\n<ruby>a<rt>b<rp>c</ruby><img src=x onerror=y><a name=z></a>[q](#z)",
+	} {
+		f.Add([]byte(s))
+	}
+	for _, generate := range hostile {
+		f.Add([]byte(generate(200)))
+	}
+	f.Fuzz(func(t *testing.T, src []byte) { checkRendered(t, src) })
+}

@@ -77,7 +77,7 @@ func (w *htmlWriter) heading(n *ast.Heading) {
 	w.str(">")
 	w.otherIDs(n, 0)
 	w.inlines(n)
-	if top && w.Prefix == "" && h.Slug != "" {
+	if top && w.Prefix == "" && h.Slug != "" && w.linked == 0 {
 		w.str(`<a class="anchor"`).attr("href", "#"+escapeURL(h.Slug)).attr("aria-label", "# "+h.Text).str("></a>")
 	}
 	w.close().str("\n")

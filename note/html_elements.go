@@ -79,12 +79,18 @@ func (w *htmlWriter) count(e element, by int) {
 
 // close ends the innermost Markdown element, and the raw HTML open in it.
 func (w *htmlWriter) close() *htmlWriter {
-	i := len(w.elements) - 1
-	for w.elements[i].raw {
-		i--
-	}
-	w.closeTo(i)
+	w.closeRaw()
+	w.closeTo(len(w.elements) - 1)
 	return w
+}
+
+// closeRaw ends the raw HTML open in the innermost Markdown element.
+func (w *htmlWriter) closeRaw() {
+	n := len(w.elements)
+	for n > 0 && w.elements[n-1].raw {
+		n--
+	}
+	w.closeTo(n)
 }
 
 // closeTo ends elements until n are open.

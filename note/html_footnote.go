@@ -78,6 +78,7 @@ func (w *htmlWriter) footnotes() {
 		} else {
 			w.blocks(n)
 		}
+		w.closeRaw()
 		w.backLink(s)
 		w.close().str("\n")
 	}

@@ -14,29 +14,56 @@ const maxInlineDepth = 100
 // paragraph renders a paragraph. What it embeds as blocks stands between two
 // paragraphs, of which one without content is left out.
 func (w *htmlWriter) paragraph(n *ast.Paragraph) {
-	opened := false
-	start := func() {
-		if !opened {
-			w.open("p").ids(n).str(">")
-			w.otherIDs(n, 1)
-			opened = true
-		}
-	}
+	p := paragraph{w, n, false, false}
 	for c := n.FirstChild(); c != nil; c = c.NextSibling() {
 		if html, ok := w.embedded(c); ok {
-			if opened {
-				w.close().str("\n")
-				opened = false
-			}
+			p.end()
+			p.name()
 			w.embed(html)
-		} else if opened || !vanishes(c, w.src) {
-			start()
+		} else if p.inside || !vanishes(c, w.src) {
+			p.start()
 			w.inline(c)
 		}
 	}
-	if opened {
-		w.close().str("\n")
+	p.end()
+}
+
+// paragraph is the paragraph being written, of which there may be several parts.
+type paragraph struct {
+	*htmlWriter
+	node   *ast.Paragraph
+	inside bool // a part of it is open
+	named  bool // its ids are written
+}
+
+func (p *paragraph) start() {
+	if p.inside {
+		return
 	}
+	p.open("p")
+	if !p.named {
+		p.ids(p.node)
+	}
+	p.str(">")
+	if !p.named {
+		p.otherIDs(p.node, 1)
+	}
+	p.inside, p.named = true, true
+}
+
+// name writes the ids if no part of the paragraph has them.
+func (p *paragraph) name() {
+	if !p.named {
+		p.otherIDs(p.node, 0)
+	}
+	p.named = true
+}
+
+func (p *paragraph) end() {
+	if p.inside {
+		p.close().str("\n")
+	}
+	p.inside = false
 }
 
 // vanishes reports whether nothing is to be seen of n.

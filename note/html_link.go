@@ -50,20 +50,21 @@ func (w *htmlWriter) anchor(l Link, title string, content func()) {
 
 // href returns what a link becomes, without a URL if that is not allowed.
 func (w *htmlWriter) href(l Link) Href {
-	if _, raw := w.rawIDs[l.Fragment]; raw && l.Kind == MarkdownLink && l.Target == "" {
-		return Href{URL: "#" + w.Prefix + userID + l.Fragment}
-	}
 	var h Href
+	_, raw := w.rawIDs[l.Fragment]
 	switch {
 	case w.Link != nil:
 		h = w.Link(l)
-	case l.Target == "" && l.Fragment != "":
+	case l.Target == "" && l.Fragment != "" && !raw:
 		h.URL = "#" + l.Fragment
 	case hasScheme(l.Target):
 		h = Href{URL: l.Target, External: true}
 		if l.Fragment != "" {
 			h.URL += "#" + l.Fragment
 		}
+	}
+	if raw && h.URL == "" && l.Kind == MarkdownLink && l.Target == "" {
+		h.URL = "#" + w.Prefix + userID + l.Fragment
 	}
 	if !safeURL(h.URL) {
 		h.URL = ""
@@ -73,7 +74,7 @@ func (w *htmlWriter) href(l Link) Href {
 
 // embedded returns the blocks that n embeds.
 func (w *htmlWriter) embedded(n ast.Node) (html []byte, ok bool) {
-	if w.Embed == nil || n.Kind() != kindWikiLink && n.Kind() != ast.KindImage {
+	if w.Embed == nil || w.linked > 0 || n.Kind() != kindWikiLink && n.Kind() != ast.KindImage {
 		return nil, false
 	}
 	if l := w.links[n]; l.Embed && (l.Kind == WikiLink || noteTarget(l)) && mediaOf(l.Target) == mediaNone {

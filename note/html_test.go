@@ -19,13 +19,13 @@ func testOptions() HTMLOptions {
 			switch {
 			case hasScheme(l.Target):
 				return Href{URL: fullURL(l), Class: "external", External: true}
-			case l.Target == "" && l.Fragment != "":
+			case l.Target == "" && l.Fragment == "Callouts":
 				return Href{URL: "#" + l.Fragment}
 			case l.Target == "Note":
 				return Href{URL: "note.html#" + Slug(l.Fragment)}
 			case l.Target == "image.png":
 				return Href{URL: "image.png", Width: 600, Height: 400}
-			case strings.HasPrefix(strings.ToLower(l.Target), "gone"):
+			case l.Target == "" || strings.HasPrefix(strings.ToLower(l.Target), "gone"):
 				return Href{}
 			}
 			return Href{URL: l.Target}

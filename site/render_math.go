@@ -75,11 +75,14 @@ func (m *mathSetter) render(tex string, display bool) (string, error) {
 		}
 	}
 	v, err := e.render(goja.Undefined(), e.vm.ToValue(tex), e.vm.ToValue(display))
+	// A runtime that wrong TeX made throw is as before; one whose stack was
+	// exhausted is not used again.
+	if thrown := (*goja.Exception)(nil); err == nil || errors.As(err, &thrown) {
+		m.engines.Put(e)
+	}
 	if err != nil {
-		// After an error deep in KaTeX the runtime is not used again.
 		return "", fmt.Errorf("set %q: %w", tex, err)
 	}
-	m.engines.Put(e)
 	return mathElement(v.String())
 }
 
