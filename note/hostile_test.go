@@ -23,6 +23,8 @@ func init() {
 		"refs": "[a]: b\n", "refs2": "[a]\n", "reft": "[a]: b '", "links": "[a](b)", "linkt": "[a](b \"", "linkp": "[a](", "linkpp": "[a]((", "nestl": "[a [b](c) ", "imgn": "![a", "foot": "[^1]: a\n", "footr": "[^1] ", "footu": "[^",
 		"pipes": "|", "table": "|a|b|\n", "url": "https://a.b ", "url2": "http://", "www": "www.", "at": "a@", "atd": "a@b.", "colon": ":", "parens": "https://a.b/(((", "fence": "```\n", "fencex": "```a\n\n", "tabs": "\t", "tabdash": "-\t", "amp": "&amp;", "ampn": "&", "bs": "\\", "ent": "&#", "han": "漢", "emoji": "👍",
 		"autol": "<http:", "autoe": "<a@", "plus": "+ ", "plusl": "+ a\n\n", "quotel": "> a\n\n", "lazy": "> a\nb\n", "listq": "- > ", "tablerow": "|-|\n", "closediv": "</div>\n", "nbsp": "\u00a0", "crs": "\r", "task": "- [ ] a\n", "refnest": "[a][b]", "tick3": "``` ", "mixed": "*[_`", "ticks": "`a` ", "bq2": ">>> a\n", "strike": "~a~~", "p8": "(", "dollar": "$a$ ",
+		"dollars": "$", "dollar open": "$a ", "dollar pairs": "$$", "dollar lines": "$$\n", "dollar para": "$$a\n\n", "inline footnote": "^[", "inline footnotes": "^[a] ", "callout": "> [!a] b\n\n", "callouts": "> [!a]\n", "callout open": "[!a", "tasks": "- [?] a\n",
+		"raw p": "<p>", "raw lines": "<p>\n\n", "raw b": "<b>a ", "raw li": "<ul><li>", "raw td": "<table><tr><td>\n\n", "raw end": "</b></p></td>", "raw a": "<a href=b>", "raw ids": "<b id=a>", "tag links": "#a/b ", "images": "![[a.png]] ",
 	} {
 		hostile[name] = rep(unit)
 	}
@@ -39,6 +41,9 @@ func init() {
 	hostile["parens nested"] = func(n int) string { return "[a](" + both("(", "a", ")")(n) + ")" }
 	hostile["emphasis nested"] = both("*a ", "x", " a*")
 	hostile["strong nested"] = both("**a ", "x", " a**")
+	hostile["inline footnotes nested"] = both("^[", "a", "]")
+	hostile["raw nested"] = both("<b>", "a", "</b>")
+	hostile["highlights nested"] = both("==a ", "x", " a==")
 	hostile["quote, blank lines"] = both("> ", "a", "\n")
 	hostile["quote, lazy lines"] = both("> ", "a", "a\n")
 	hostile["list, blank lines"] = both("- ", "a\n", "\n")

@@ -33,8 +33,10 @@ func testOptions() HTMLOptions {
 		Embed: func(l Link) ([]byte, bool) {
 			return []byte("<div class=\"embed\"><p>embedded " + Slug(l.Target) + "</p></div>"), l.Target == "Note"
 		},
-		Tag:      func(tag string) string { return "tags/" + tag + ".html" },
-		Math:     func(tex string, display bool) ([]byte, bool) { return []byte("<math><mi>m</mi></math>"), !strings.Contains(tex, "bad") },
+		Tag: func(tag string) string { return "tags/" + tag + ".html" },
+		Math: func(tex string, display bool) ([]byte, bool) {
+			return []byte("<math><mi>m</mi></math>"), !strings.Contains(tex, "bad")
+		},
 		Sanitize: func(b []byte) []byte { return b },
 	}
 }

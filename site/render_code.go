@@ -2,10 +2,12 @@ package site
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"html"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/alecthomas/chroma/v2"
 	"github.com/alecthomas/chroma/v2/lexers"
@@ -46,9 +48,27 @@ func longestLine(code []byte) int {
 	return longest
 }
 
+// languages are the lexers by their names in lower case. Of two with one name
+// the one meant is that of higher priority, then the first by its own name.
+var languages = sync.OnceValue(func() map[string]chroma.Lexer {
+	all := slices.Clone(lexers.GlobalLexerRegistry.Lexers)
+	slices.SortStableFunc(all, func(a, b chroma.Lexer) int {
+		return cmp.Or(cmp.Compare(b.Config().Priority, a.Config().Priority), cmp.Compare(a.Config().Name, b.Config().Name))
+	})
+	byName := map[string]chroma.Lexer{}
+	for _, l := range all {
+		for _, name := range append([]string{l.Config().Name}, l.Config().Aliases...) {
+			if name = strings.ToLower(name); byName[name] == nil {
+				byName[name] = l
+			}
+		}
+	}
+	return byName
+})
+
 // highlight returns nil if there is nothing to mark.
 func highlight(lang string, code []byte) []byte {
-	lexer := lexers.Get(lang)
+	lexer := languages()[lang]
 	if lexer == nil {
 		return nil
 	}
