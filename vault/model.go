@@ -14,6 +14,22 @@ const noModel = "none"
 // modelsDir is where models are installed, each in a directory of its name.
 func (c *Config) modelsDir() string { return filepath.Join(c.CacheDir, "models") }
 
+// ModelsDir returns where models are installed, and the model that the
+// configuration names. It needs no vault: without a configuration models are
+// below the cache directory.
+func ModelsDir(l Locate) (dir, model string, err error) {
+	c, err := LoadConfig(l)
+	if err == nil {
+		return c.modelsDir(), c.Model, nil
+	}
+	if file, ferr := l.find(); ferr != nil || file != "" {
+		return "", "", err
+	}
+	c = &Config{Model: vector.DefaultModel}
+	c.CacheDir, err = CacheDir(l.CacheDir)
+	return c.modelsDir(), c.Model, err
+}
+
 // modelDir returns the directory of a model: one that is a directory itself, as
 // isModelPath has it, or the one of that name among the installed. found reports
 // whether it is there.

@@ -47,7 +47,7 @@ func Models() []Model {
 		{
 			Name: DefaultModel, Repository: "BAAI/bge-small-en-v1.5", Revision: "5c38ec7c405ec4b44b94cc5a9bb96e735b38267a",
 			Dim: 384, Licence: "MIT", Engine: "native", Speed: "slow", Languages: "en",
-			About: "good quality at 133 MB", Options: Options{Pooling: "cls", MaxTokens: 512, QueryPrefix: bgeQuery},
+			About: "good quality", Options: Options{Pooling: "cls", MaxTokens: 512, QueryPrefix: bgeQuery},
 			Files: []ModelFile{
 				{Path: "onnx/model.onnx", Size: 133093490, SHA256: "828e1496d7fabb79cfa4dcd84fa38625c0d3d21da474a00f08db0f559940cf35"},
 				{Path: "tokenizer.json", Size: 711396, SHA256: "d241a60d5e8f04cc1b2b3e9ef7a4921b27bf526d9f6050ab90f9267a1f9e5c66"},
@@ -64,7 +64,7 @@ func Models() []Model {
 		{
 			Name: "all-MiniLM-L6-v2", Repository: "sentence-transformers/all-MiniLM-L6-v2", Revision: "1110a243fdf4706b3f48f1d95db1a4f5529b4d41",
 			Dim: 384, Licence: "Apache-2.0", Engine: "native", Speed: "slow", Languages: "en",
-			About: "half the layers of bge-small, 90 MB", Options: Options{Pooling: "mean", MaxTokens: 256},
+			About: "half the layers of bge-small", Options: Options{Pooling: "mean", MaxTokens: 256},
 			Files: []ModelFile{
 				{Path: "onnx/model.onnx", Size: 90405214, SHA256: "6fd5d72fe4589f189f8ebc006442dbb529bb7ce38f8082112682524616046452"},
 				{Path: "tokenizer.json", Size: 466247, SHA256: "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037"},
@@ -76,7 +76,7 @@ func Models() []Model {
 		{
 			Name: "potion-retrieval-32M", Repository: "minishlab/potion-retrieval-32M", Revision: "6fc8051fab2a1e0ee76689cf08c853792ac285e7",
 			Dim: 512, Licence: "MIT", Engine: "static", Speed: "fast", Languages: "en",
-			About: "a table of word vectors made for search, 129 MB",
+			About: "a table of word vectors made for search",
 			Files: []ModelFile{
 				{Path: "model.safetensors", Size: 129210456, SHA256: "07609e5bd33aad37900b3fd62f4ec96f6daec88ca4d46b9d8b928bfababf6ea0"},
 				{Path: "tokenizer.json", Size: 1493150, SHA256: "7d75cbc54318138807c401b0f0c9721117c628b39de8e8e0edb6cb17e0ee7d18"},
@@ -86,7 +86,7 @@ func Models() []Model {
 		{
 			Name: "potion-base-8M", Repository: "minishlab/potion-base-8M", Revision: "bf8b056651a2c21b8d2565580b8569da283cab23",
 			Dim: 256, Licence: "MIT", Engine: "static", Speed: "fast", Languages: "en",
-			About: "a small table of word vectors, 30 MB",
+			About: "a small table of word vectors",
 			Files: []ModelFile{
 				{Path: "model.safetensors", Size: 30236760, SHA256: "f65d0f325faadc1e121c319e2faa41170d3fa07d8c89abd48ca5358d9a223de2"},
 				{Path: "tokenizer.json", Size: 683666, SHA256: "e67e803f624fb4d67dea1c730d06e1067e1b14d830e2c2202569e3ef0f70bb50"},
@@ -96,7 +96,7 @@ func Models() []Model {
 		{
 			Name: "multilingual-e5-small", Repository: "intfloat/multilingual-e5-small", Revision: "614241f622f53c4eeff9890bdc4f31cfecc418b3",
 			Dim: 384, Licence: "MIT", Engine: "native", Speed: "slow", Languages: "multi",
-			About: "about a hundred languages, 470 MB", Options: Options{Pooling: "mean", MaxTokens: 512, QueryPrefix: "query: ", PassagePrefix: "passage: "},
+			About: "about a hundred languages", Options: Options{Pooling: "mean", MaxTokens: 512, QueryPrefix: "query: ", PassagePrefix: "passage: "},
 			Files: []ModelFile{
 				{Path: "onnx/model.onnx", Size: 470268510, SHA256: "ca456c06b3a9505ddfd9131408916dd79290368331e7d76bb621f1cba6bc8665"},
 				{Path: "tokenizer.json", Size: 17082730, SHA256: "0b44a9d7b51c3c62626640cda0e2c2f70fdacdc25bbbd68038369d14ebdf4c39"},
@@ -107,7 +107,7 @@ func Models() []Model {
 		{
 			Name: "potion-multilingual-128M", Repository: "minishlab/potion-multilingual-128M", Revision: "a28f4eebecd4dc585034f605e52d414878a0417c",
 			Dim: 256, Licence: "MIT", Engine: "static", Speed: "fast", Languages: "multi",
-			About: "a large table of word vectors, about a hundred languages, 512 MB",
+			About: "a large table of word vectors, about a hundred languages",
 			Files: []ModelFile{
 				{Path: "model.safetensors", Size: 512361560, SHA256: "14b5eb39cb4ce5666da8ad1f3dc6be4346e9b2d601c073302fa0a31bf7943397"},
 				{Path: "tokenizer.json", Size: 18616131, SHA256: "19f1909063da3cfe3bd83a782381f040dccea475f4816de11116444a73e1b6a1"},

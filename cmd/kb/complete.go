@@ -9,6 +9,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"kb/internal/models"
 	"kb/vault"
 )
 
@@ -43,20 +44,26 @@ func (c *cli) candidates(before []string, last string) []string {
 	root := c.parser.Model.Node
 	node := root
 	for _, w := range before {
-		if n := child(root, w); n != nil && node == root {
+		if n := child(node, w); n != nil {
 			node = n
 		}
 	}
 	if len(before) > 0 && strings.HasPrefix(before[len(before)-1], "--") {
 		if f := flagOf(node, before[len(before)-1]); f != nil && !f.IsBool() {
-			return c.values(node.Name, f.Name)
+			return c.values(commandPath(node), f.Name)
 		}
 	}
 	switch {
 	case strings.HasPrefix(last, "-"):
 		return flagNames(node)
-	case node == root || node.Name == "help":
+	case node.Name == "help":
 		return commandNames(root)
+	case len(node.Children) > 0:
+		return commandNames(node)
+	case commandPath(node) == "model verify" || commandPath(node) == "model rm":
+		return c.models(func(m models.Entry) bool { return m.Installed })
+	case commandPath(node) == "model pull":
+		return c.models(func(m models.Entry) bool { return !m.Installed })
 	case node.Name == "completion":
 		return slices.Collect(maps.Keys(scripts))
 	case node.Name == "get-document" || node.Name == "context":
@@ -130,6 +137,24 @@ func (c *cli) collections() (names []string) {
 	}
 	for _, col := range cfg.Collections {
 		names = append(names, col.Name)
+	}
+	return names
+}
+
+// models are the names of some models.
+func (c *cli) models(some func(models.Entry) bool) (names []string) {
+	s, configured, err := c.modelStore()
+	if err != nil {
+		return nil
+	}
+	all, err := s.Catalog(configured)
+	if err != nil {
+		return nil
+	}
+	for _, m := range all {
+		if some(m) {
+			names = append(names, m.Name)
+		}
 	}
 	return names
 }

@@ -27,7 +27,7 @@ const exitStatuses = "0 done, 1 failed, 2 usage, 3 not found, 4 conflict or refu
 func (c *cli) help(_ kong.HelpOptions, ctx *kong.Context) error {
 	p := &page{width: c.helpWidth()}
 	if node := ctx.Selected(); node != nil {
-		p.command(node, c.ops[node.Name])
+		p.command(node, c.ops[commandPath(node)])
 		p.flags("Global flags", ctx.Model.Node.Flags)
 	} else {
 		p.overview(ctx.Model.Node)
@@ -78,17 +78,22 @@ func (p *page) command(n *kong.Node, op *opCommand) {
 		args = append(args, [2]string{argument(a), a.Help})
 	}
 	p.rows("Arguments", args)
+	var parts [][2]string
+	for _, part := range n.Children {
+		parts = append(parts, [2]string{part.Name, part.Help})
+	}
+	p.rows("Commands", parts)
 	p.flags("Flags", n.Flags)
 	if op != nil {
 		p.examples(op.op.Examples)
 	} else {
-		p.examples(examples[n.Name])
+		p.examples(examples[commandPath(n)])
 	}
 }
 
 // usage is a command with what follows it.
 func usage(n *kong.Node) string {
-	words := []string{n.Name}
+	words := []string{commandPath(n)}
 	for _, f := range n.Flags {
 		if !f.Hidden && f.Name != "help" {
 			words = append(words, "[flags]")
@@ -98,7 +103,18 @@ func usage(n *kong.Node) string {
 	for _, a := range n.Positional {
 		words = append(words, argument(a))
 	}
+	if len(n.Children) > 0 {
+		words = append(words, "COMMAND")
+	}
 	return strings.Join(words, " ")
+}
+
+// commandPath is how a command is called: "search", "model pull".
+func commandPath(n *kong.Node) string {
+	if n.Parent == nil || n.Parent.Type == kong.ApplicationNode {
+		return n.Name
+	}
+	return commandPath(n.Parent) + " " + n.Name
 }
 
 // argument names a positional parameter: PATH, PATH... when several are taken,

@@ -78,6 +78,7 @@ type commands struct {
 	MCP        mcpCmd        `cmd:"" name:"mcp" help:"Serve the vault to an agent, on stdin and stdout." group:"serve"`
 	Verify     verifyCmd     `cmd:"" help:"Check the citations and quotes of a text." group:"read"`
 	Eval       evalCmd       `cmd:"" help:"Measure search quality on judged queries." group:"tend"`
+	Model      modelCmd      `cmd:"" help:"Install embedding models, for search by meaning." group:"tend"`
 	Init       initCmd       `cmd:"" help:"Write a commented kb.yaml." group:"tend"`
 	Config     configCmd     `cmd:"" name:"config" help:"Show the configuration as it is understood." group:"tend"`
 	Completion completionCmd `cmd:"" help:"Print the completion script of a shell." group:"about"`
@@ -105,7 +106,7 @@ func (c *cli) execute(args []string) error {
 		c.flags.JSON, c.flags.Text = slices.Contains(args, "--json"), slices.Contains(args, "--text")
 		return c.usageError(err)
 	}
-	if op := c.ops[parsed.Selected().Name]; op != nil {
+	if op := c.ops[commandPath(parsed.Selected())]; op != nil {
 		return c.runOp(op)
 	}
 	return parsed.Run(c)

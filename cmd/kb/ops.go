@@ -142,7 +142,7 @@ func (c *cli) usageError(err error) error {
 	if !errors.As(err, &parse) || parse.Context == nil || parse.Context.Selected() == nil {
 		return e
 	}
-	name := parse.Context.Selected().Name
+	name := commandPath(parse.Context.Selected())
 	e.Hint = "kb help " + name
 	if op := c.ops[name]; op != nil && shortFlag.MatchString(e.Message) && len(parse.Context.Selected().Positional) > 0 {
 		e.Hint += " lists the flags; quote a word that begins with -, with the rest: kb " + name + " 'one -two'"

@@ -253,6 +253,9 @@ func TestHelp(t *testing.T) {
 		if !n.Hidden {
 			pages[n.Name] = []string{n.Name}
 		}
+		for _, part := range n.Children {
+			pages[n.Name+"-"+part.Name] = []string{n.Name, part.Name}
+		}
 	}
 	for name, words := range pages {
 		t.Run(name, func(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"net"
 	"net/http"
 	"os"
 	"path"
@@ -116,7 +117,11 @@ func (d *download) attempt(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	resp, tag, err := d.hub.get(ctx, d.address, d.offset)
-	if err != nil {
+	var unknown *net.DNSError
+	switch {
+	case errors.As(err, &unknown) && unknown.IsNotFound:
+		return fmt.Errorf("%w: %w", ErrHub, err)
+	case err != nil:
 		return &retry{err: err}
 	}
 	defer resp.Body.Close()

@@ -92,10 +92,16 @@ func (s *Store) stage(ctx context.Context, name, src string, known vector.Model)
 	}
 	slices.Sort(in.taken)
 	l = Lock{Name: name, Source: filepath.Base(src), Revision: known.Revision}
+	if len(in.taken) < len(known.Files) {
+		l.Revision = "" // a part of the model only
+	}
 	for _, p := range in.taken {
 		f, err := proveImported(root, p, known)
 		if err != nil {
 			return l, fmt.Errorf("%s: %w", p, err)
+		}
+		if f.Proof == First {
+			l.Revision = ""
 		}
 		l.Files = append(l.Files, f)
 	}

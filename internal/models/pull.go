@@ -38,15 +38,22 @@ func (s *Store) Pull(ctx context.Context, hub *Hub, m vector.Model) (r *Report, 
 		}
 		l.Files = append(l.Files, file)
 	}
-	r, err = s.finish(ctx, l, m)
-	return r, false, err
+	if r, err = s.finish(ctx, l, m); err != nil {
+		return nil, false, err
+	}
+	for _, f := range l.Files {
+		if f.Proof == First {
+			r.Notice = join(r.Notice, fmt.Sprintf("nothing says what %s must be: it is taken as it came", f.Path))
+		}
+	}
+	return r, false, nil
 }
 
 // upToDate returns what an installed model is, or nothing if it is not the one
 // that m describes, whole.
 func (s *Store) upToDate(ctx context.Context, m vector.Model) *Report {
 	have, err := s.Get(m.Name)
-	if err != nil || have.Revision != m.Revision || have.Source != m.Repository || len(have.Files) != len(m.Files) {
+	if err != nil || have.Revision != m.Revision || len(have.Files) < len(m.Files) {
 		return nil
 	}
 	r := &Report{Name: m.Name, OK: true, Engine: have.Engine, Dim: have.Dim, Files: []Finding{}}
@@ -68,9 +75,6 @@ func (s *Store) finish(ctx context.Context, l Lock, known vector.Model) (*Report
 	}
 	for _, f := range l.Files {
 		r.Files = append(r.Files, Finding{Path: f.Path, OK: true})
-		if f.Proof == First {
-			r.Notice = join(r.Notice, fmt.Sprintf("nothing says what %s must be: it is taken as it came", f.Path))
-		}
 	}
 	l.Engine, l.Dim = r.Engine, r.Dim
 	return r, s.install(l)
