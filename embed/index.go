@@ -57,8 +57,41 @@ func VectorRecipe(fingerprint string) string { return "vector/1 " + fingerprint 
 // Recipes names what vectors are derived with.
 func (x *Index) Recipes() []string { return []string{Recipe, VectorRecipe(x.packs.print)} }
 
+// Owns reports whether x stores what key names, or would.
+func (x *Index) Owns(key cas.Key) bool {
+	if key.Kind == cas.Chunks {
+		return key.Recipe == x.chunks
+	}
+	return key.Recipe == x.vectors
+}
+
+// TextsOf returns the hashes of the texts of those of ids that are known.
+func (x *Index) TextsOf(ctx context.Context, ids []note.ID) (map[cas.Hash]bool, error) {
+	lists, err := x.facts.Chunks(ctx, x.chunks, ids)
+	out := map[cas.Hash]bool{}
+	for _, list := range lists {
+		for _, h := range list {
+			out[h] = true
+		}
+	}
+	return out, err
+}
+
+// Forget forgets the file of vectors: the next [View] makes it again.
+func (x *Index) Forget() {
+	x.packs.discard()
+	x.changes.Add(1)
+}
+
 // Model returns the model of x.
 func (x *Index) Model() *Model { return x.model }
+
+// Busy reports whether a Sync embeds at the moment.
+func (x *Index) Busy() bool {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.total > 0
+}
 
 // Changes counts the times that something was stored: what was incomplete may
 // be complete when it changed.
@@ -70,8 +103,7 @@ func (x *Index) Damaged(err error) bool {
 	if !errors.Is(err, vector.ErrPack) {
 		return false
 	}
-	x.packs.discard()
-	x.changes.Add(1)
+	x.Forget()
 	return true
 }
 

@@ -45,8 +45,9 @@ func (x *Index) Sync(ctx context.Context, ids []note.ID, fetch Fetch, report fun
 		return 0, err
 	}
 	p.fetch, p.report = fetch, report
+	x.progress(0, p.total)
+	defer x.progress(0, 0)
 	err = p.run(ctx)
-	x.progress(0, 0)
 	return p.embedded, err
 }
 

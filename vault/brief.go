@@ -83,16 +83,12 @@ func (v *Vault) Brief(ctx context.Context, p BriefParams) (*Briefing, error) {
 }
 
 func (w *view) searchFor(ctx context.Context, p BriefParams, keep test) (*index.Result, error) {
-	q := index.Query{Text: p.Query, Mode: index.ModeText, Max: p.MaxResults, MinScore: p.MinScore, Keep: keep}
-	text, err := w.textView(ctx)
+	k, err := w.ranking(ctx, "")
 	if err != nil {
 		return nil, err
 	}
-	found, err := text.Search(ctx, q)
-	if err != nil {
-		return nil, searchError(err)
-	}
-	return found, nil
+	q := index.Query{Text: p.Query, Max: p.MaxResults, MinScore: p.MinScore, Keep: keep}
+	return w.search(ctx, k, q, w.v.cfg.Search.Diversity)
 }
 
 // passages are the best chunk of each hit; a note whose title or alias the

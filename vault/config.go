@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"unicode"
 
@@ -255,6 +256,9 @@ func (c *Config) resolve() error {
 	if c.Search.MaxResults < 0 || c.Search.MaxLimit < 0 || c.Search.MinScore < 0 {
 		return c.errorAt(0, "search: a number is negative").hint("max_results, max_limit and min_score are 0 or more")
 	}
+	if err := c.checkVectorSearch(); err != nil {
+		return err
+	}
 	setDefault(&c.View, "worktree")
 	setDefault(&c.Language, "en")
 	setDefault(&c.Search.Mode, "hybrid")
@@ -280,6 +284,22 @@ func (c *Config) resolve() error {
 	c.CacheDir = dir
 	return err
 }
+
+func (c *Config) checkVectorSearch() error {
+	if d := c.Search.Diversity; d < 0 || d > 1 {
+		return c.errorAt(0, "search: diversity %v", d).hint("diversity is 0 to 1")
+	}
+	if w := c.Search.VectorWeight; w != "" && w != "auto" {
+		if f, err := strconv.ParseFloat(w, 64); err != nil || !(f >= 0 && f <= mostWeight) {
+			return c.errorAt(0, "search: vector_weight %s", w).hint("vector_weight is auto, or 0 (words alone) to %d", mostWeight)
+		}
+	}
+	return nil
+}
+
+// mostWeight is the largest weight of a cosine beside words, whose score is 1 at
+// most: words hardly count with it.
+const mostWeight = 10
 
 func (c *Config) checkCollections(base string) error {
 	if len(c.Collections) == 0 {

@@ -95,6 +95,15 @@ func unknownArgument(o *Op, params []Param, name string) *Error {
 }
 
 func (p Param) set(dst reflect.Value, raw json.RawMessage) *Error {
+	if dst.Kind() == reflect.Pointer && string(raw) != "null" {
+		value := reflect.New(p.Type.Elem())
+		p.Type = p.Type.Elem()
+		if err := p.set(value.Elem(), raw); err != nil {
+			return err
+		}
+		dst.Set(value)
+		return nil
+	}
 	raw = p.lenient(raw)
 	if err := json.Unmarshal(raw, dst.Addr().Interface()); err != nil {
 		return errorf(Usage, "%s: %s does not fit", p.Name, clip(string(raw), 60)).
@@ -166,6 +175,9 @@ func (p Param) bounds() string {
 // kind names the type of p as a person would.
 func (p Param) kind() string {
 	switch p.Type.Kind() {
+	case reflect.Pointer:
+		p.Type = p.Type.Elem()
+		return p.kind()
 	case reflect.Slice:
 		return "a list of texts"
 	case reflect.Int:

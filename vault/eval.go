@@ -24,7 +24,7 @@ import (
 // also as .gz, in the layout that BEIR made common.
 type EvalParams struct {
 	Queries string `json:"queries" required:"" help:"directory with queries.jsonl and qrels.tsv; the qrels name paths"`
-	Mode    string `json:"mode,omitempty" default:"text" help:"text"`
+	Mode    string `json:"mode,omitempty" default:"text" help:"text, vector, hybrid, or several"`
 	Corpus  bool   `json:"corpus,omitempty" hidden:"" help:"the vault was made from a corpus: paths are encoded ids"`
 	atParam
 }
@@ -57,8 +57,9 @@ var evalOp = define(Op{
 // Eval runs every judged query against the view. Queries without a relevant
 // document are left out.
 func (v *Vault) Eval(ctx context.Context, p EvalParams) (*EvalResult, error) {
-	if p.Mode != "text" {
-		return nil, errorf(Usage, "mode: %q", p.Mode).hint("without an embedding model there is text only")
+	names, err := evalModes(p.Mode)
+	if err != nil {
+		return nil, err
 	}
 	judged, err := readJudged(p.Queries)
 	if err != nil {
@@ -68,28 +69,75 @@ func (v *Vault) Eval(ctx context.Context, p EvalParams) (*EvalResult, error) {
 	if err != nil {
 		return nil, err
 	}
-	text, err := w.textView(ctx)
-	if err != nil {
-		return nil, err
-	}
-	m := EvalMode{Mode: p.Mode}
-	var times []float64
-	for i, q := range judged {
-		v.report(i, len(judged), "searching")
-		start := time.Now()
-		found, err := text.Search(ctx, index.Query{Text: q.text, Max: 100, NoExcerpt: true})
+	r := &EvalResult{Queries: len(judged), Modes: []EvalMode{}, Seen: w.seen()}
+	for _, name := range names {
+		m, err := w.eval(ctx, name, judged, p.Corpus)
 		if err != nil {
 			return nil, err
 		}
+		r.Modes = append(r.Modes, *m)
+	}
+	return r, nil
+}
+
+// evalModes are the modes that can be measured, of a list.
+func evalModes(list string) ([]string, error) {
+	var names []string
+	for _, name := range strings.Split(list, ",") {
+		name = strings.TrimSpace(name)
+		if !slices.Contains([]string{"text", "vector", "hybrid"}, name) {
+			return nil, errorf(Usage, "mode: %q", name).hint("accepted: text, vector, hybrid, or several: text,hybrid")
+		}
+		names = append(names, name)
+	}
+	return names, nil
+}
+
+// eval runs every judged query in one mode.
+func (w *view) eval(ctx context.Context, mode string, judged []judgedQuery, corpus bool) (*EvalMode, error) {
+	k, err := w.evalRanking(ctx, mode)
+	if err != nil {
+		return nil, err
+	}
+	m := &EvalMode{Mode: mode}
+	var times []float64
+	for i, q := range judged {
+		w.v.report(i, len(judged), "searching")
+		start := time.Now()
+		found, err := w.search(ctx, k, index.Query{Text: q.text, Max: 100, NoExcerpt: true}, w.v.cfg.Search.Diversity)
+		if err != nil {
+			return nil, err
+		}
+		if k.degraded != "" {
+			return nil, errorf(Internal, "%s", k.degraded)
+		}
 		times = append(times, float64(time.Since(start).Microseconds())/1000)
-		m.add(q, w.ranked(found, p.Corpus))
+		m.add(q, w.ranked(found, corpus))
 	}
 	m.mean(len(judged))
 	slices.Sort(times)
 	if len(times) > 0 {
 		m.P50 = times[len(times)/2]
 	}
-	return &EvalResult{Queries: len(judged), Modes: []EvalMode{m}, Seen: w.seen()}, nil
+	return m, nil
+}
+
+// evalRanking is ranking, after embedding what it needs.
+func (w *view) evalRanking(ctx context.Context, mode string) (*ranking, error) {
+	if mode != "text" {
+		x, why := w.v.store.embedders.index(w.v.cfg)
+		if x == nil {
+			return nil, errorf(NotFound, "%s", why).hint("kb eval --model DIR names a model; --mode text needs none")
+		}
+		if _, err := w.embed(ctx, x); err != nil {
+			return nil, err
+		}
+	}
+	k, err := w.ranking(ctx, mode)
+	if err == nil && k.degraded != "" {
+		err = errorf(Internal, "%s", k.degraded)
+	}
+	return k, err
 }
 
 // ranked are the ids of the hits, in order.

@@ -15,8 +15,9 @@ import (
 
 // CorpusVault makes a bare repository of the notes in dir's corpus.jsonl, one a
 // line, below cacheDir, and returns the configuration of a vault on it. The
-// same corpus gives the same repository: it is made once.
-func CorpusVault(ctx context.Context, dir, cacheDir, language string) (*Config, error) {
+// same corpus gives the same repository: it is made once. model is as in a
+// configuration, or "".
+func CorpusVault(ctx context.Context, dir, cacheDir, language, model string) (*Config, error) {
 	stream, key, err := corpusStream(dir)
 	if err != nil {
 		return nil, err
@@ -27,8 +28,12 @@ func CorpusVault(ctx context.Context, dir, cacheDir, language string) (*Config, 
 			return nil, err
 		}
 	}
+	if installed := (&Config{CacheDir: cacheDir}); model != "" && !isModelPath(model) && model != noModel {
+		model = filepath.Join(installed.modelsDir(), model)
+	}
 	c := &Config{
 		CacheDir:    filepath.Join(cacheDir, "eval"),
+		Model:       model,
 		View:        "HEAD",
 		Language:    language,
 		Collections: []CollectionConfig{{Name: "corpus", Path: repo}},

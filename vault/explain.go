@@ -8,12 +8,18 @@ type Match struct {
 	Text string `json:"text"`
 }
 
-// Explain tells how a score came about: the sum of the terms' contributions,
-// times coverage, times obsolete.
+// Explain tells how a score came about. Words is the score by words: the sum of
+// the terms' contributions, times coverage, times obsolete. In the mode hybrid the
+// score is words / best_words + weight × cosine, in the mode vector the cosine.
 type Explain struct {
-	Terms    []ExplainTerm `json:"terms"`
-	Coverage float64       `json:"coverage"` // for how much of the query the note has
-	Obsolete float64       `json:"obsolete"` // below 1 for a note that says it is
+	Terms     []ExplainTerm `json:"terms"`
+	Coverage  float64       `json:"coverage"` // for how much of the query the note has
+	Obsolete  float64       `json:"obsolete"` // below 1 for a note that says it is
+	Words     float64       `json:"words"`
+	BestWords float64       `json:"best_words,omitempty"` // the best score by words in the view
+	Weight    float64       `json:"weight,omitempty"`
+	Cosine    *float64      `json:"cosine,omitempty"` // of the query and the nearest chunk, from the middle of the view
+	Chunk     *int          `json:"chunk,omitempty"`  // which one that is
 }
 
 // ExplainTerm is what one term gave. Notes is how many notes of the view have
@@ -27,11 +33,15 @@ type ExplainTerm struct {
 	Contribution float64            `json:"contribution"`
 }
 
-func explain(x *index.Explanation) *Explain {
+func explain(h index.Hit) *Explain {
+	x := h.Explain
 	if x == nil {
 		return nil
 	}
-	e := &Explain{Terms: []ExplainTerm{}, Coverage: x.Coverage, Obsolete: x.Obsolete}
+	e := &Explain{Terms: []ExplainTerm{}, Coverage: x.Coverage, Obsolete: x.Obsolete, Words: x.Words, BestWords: x.Best, Weight: x.Weight}
+	if h.Near != nil {
+		e.Cosine, e.Chunk = &h.Near.Cosine, &h.Near.Chunk
+	}
 	for _, t := range x.Terms {
 		e.Terms = append(e.Terms, ExplainTerm{Term: t.Term, Notes: t.Notes, IDF: t.IDF, Fields: t.Fields,
 			Weighted: t.Weighted, Contribution: t.Contribution})

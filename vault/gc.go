@@ -33,6 +33,9 @@ var gcOp = define(Op{
 	Derived:  true,
 }, (*Vault).GC)
 
+// grace is how old garbage must be; a variable for tests.
+var grace = cas.Grace
+
 // GC drops the facts of blobs that no ref reaches any more, and of recipes that
 // are no longer used, when they are older than [cas.Grace]. Knowledge is in git:
 // what is dropped can always be derived again.
@@ -57,8 +60,14 @@ func (v *Vault) GC(ctx context.Context, p GCParams) (*GCResult, error) {
 	if err != nil {
 		return nil, err
 	}
+	vectors, err := v.liveVectors(ctx, live)
+	if err != nil {
+		return nil, err
+	}
 	keep := func(k cas.Key) bool {
 		switch k.Kind {
+		case cas.Chunks, cas.Vectors, cas.Failures:
+			return vectors.keep(k)
 		case cas.Notes:
 			return k.Recipe == recipe && live[note.ID([]byte(k.ID))]
 		case cas.Dates:
@@ -66,7 +75,7 @@ func (v *Vault) GC(ctx context.Context, p GCParams) (*GCResult, error) {
 		}
 		return true
 	}
-	report, err := s.facts.GC(ctx, keep, cas.Grace, p.DryRun)
+	report, err := s.facts.GC(ctx, keep, grace, p.DryRun)
 	if err != nil {
 		return nil, err
 	}
@@ -75,6 +84,9 @@ func (v *Vault) GC(ctx context.Context, p GCParams) (*GCResult, error) {
 		r.Dropped[k.String()] = n
 	}
 	if !p.DryRun {
+		if err := vectors.clean(report); err != nil {
+			return nil, err
+		}
 		if r.Texts, err = x.Drop(ctx, func(id note.ID) bool { return live[id] }); err != nil {
 			return nil, err
 		}

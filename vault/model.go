@@ -60,3 +60,10 @@ func (c *Config) resolveModel(base string) (err error) {
 	}
 	return err
 }
+
+// UseModel makes c use another model: the name of an installed one, or a
+// directory, which is relative to the current one.
+func (c *Config) UseModel(model string) error {
+	c.Model = model
+	return c.resolveModel(".")
+}

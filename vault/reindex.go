@@ -2,6 +2,7 @@ package vault
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"strings"
@@ -29,6 +30,7 @@ type Reindexed struct {
 	Documents int     `json:"documents"`
 	Sections  int     `json:"sections"`
 	Seconds   float64 `json:"seconds"`
+	Degraded  string  `json:"degraded,omitempty" schema:"-"` // why nothing was embedded that could have been
 }
 
 var reindexOp = define(Op{
@@ -65,6 +67,9 @@ func (v *Vault) Reindex(ctx context.Context, p ReindexParams) (*Reindexed, error
 	if r.Added, err = w.syncInto(ctx, x); err != nil {
 		return nil, err
 	}
+	if err := w.embedAll(ctx, r); err != nil {
+		return nil, err
+	}
 	if err := w.compareWithLast(ctx, r); err != nil {
 		return nil, err
 	}
@@ -75,6 +80,34 @@ func (v *Vault) Reindex(ctx context.Context, p ReindexParams) (*Reindexed, error
 	r.Sections = len(sections)
 	r.Seconds = math.Round(v.now().Sub(start).Seconds()*1000) / 1000
 	return r, nil
+}
+
+// embedAll embeds what the view lacks: for a person now, for an agent, who would
+// have to wait, in the background. Whatever goes wrong, the text is indexed.
+func (w *view) embedAll(ctx context.Context, r *Reindexed) error {
+	x, why := w.v.store.embedders.index(w.v.cfg)
+	if x == nil {
+		r.Degraded = why
+		return nil
+	}
+	if b := w.v.store.background; b != nil && w.v.audience == Agent {
+		b.want(w)
+		return nil
+	}
+	n, err := w.embed(ctx, x)
+	r.Embedded = n
+	if err == nil {
+		_, err = w.covered(ctx, x) // what is derived of the vectors is made here, too
+	}
+	if cerr := ctxErr(ctx); cerr != nil || err == nil {
+		return cerr
+	}
+	if errors.Is(err, gitstore.ErrChanged) {
+		return err // the view is out of date
+	}
+	w.v.store.log("embed %s: %v", w.short(), err)
+	r.Degraded = "embedding failed: " + AsError(err).Message
+	return nil
 }
 
 // compareWithLast counts what changed since the view that was indexed before,
@@ -140,6 +173,9 @@ func (w *view) docsAt(ctx context.Context, r *repo, id gitstore.CommitID, into m
 func (r *Reindexed) Text(t *Text) {
 	parts := []string{fmt.Sprintf("%d added", r.Added), fmt.Sprintf("%d removed", r.Removed),
 		fmt.Sprintf("%d renamed", r.Renamed), fmt.Sprintf("%d unchanged", r.Unchanged)}
+	if r.Embedded > 0 {
+		parts = append(parts, fmt.Sprintf("%s embedded", thousands(r.Embedded)))
+	}
 	t.Printf("%s in %s: %s\n", t.Strong(plural(r.Documents, "note")), plural(r.Sections, "section"), strings.Join(parts, ", "))
-	t.Printf("%s\n", t.Dim(fmt.Sprintf("%s · %.1f s", r.Seen.text(), r.Seconds)))
+	t.Printf("%s\n", t.Dim(strings.Join(nonEmpty([]string{r.Seen.text(), fmt.Sprintf("%.1f s", r.Seconds), r.Degraded}), " · ")))
 }

@@ -14,11 +14,12 @@ import (
 // SearchParams asks for the notes that answer a query.
 type SearchParams struct {
 	Query      string   `json:"query" arg:"" required:"" help:"words, \"a phrase\", +must, -not, AND OR NOT (), field:word, prefix*"`
-	Mode       string   `json:"mode,omitempty" enum:"hybrid,text,vector,literal,regex,fts5,semantic" help:"literal and regex find exact lines (default hybrid)"`
+	Mode       string   `json:"mode,omitempty" enum:"hybrid,text,vector,literal,regex,fts5,semantic" help:"default hybrid"`
 	MaxResults int      `json:"max_results,omitempty" also:"limit" min:"1" max:"200" help:"hits (default 10)"`
-	MinScore   float64  `json:"min_score,omitempty" min:"0" help:"only hits that score at least this"`
+	MinScore   float64  `json:"min_score,omitempty" min:"0" help:"least score"`
 	Exclude    []string `json:"exclude,omitempty" help:"citations already seen"`
-	Entity     []string `json:"entity,omitempty" help:"only notes that name all of these (see kb_entities)"`
+	Entity     []string `json:"entity,omitempty" help:"only notes that name all of these"`
+	Diversity  *float64 `json:"diversity,omitempty" min:"0" max:"1" help:"push back repetition"`
 	Explain    bool     `json:"explain,omitempty" help:"show how each score came about"`
 	MaxTokens  int      `json:"max_tokens,omitempty" default:"4000" min:"100" help:"budget of the answer"`
 	Cursor     string   `json:"cursor,omitempty" help:"next of an answer"`
@@ -101,12 +102,12 @@ func (v *Vault) Search(ctx context.Context, p SearchParams) (*SearchResult, erro
 		return nil, err
 	}
 	r := &SearchResult{Query: p.Query, Seen: w.seen(), Results: []Hit{}, MissingTerms: []string{}, Corrected: []Correction{}}
-	if err := v.chooseMode(r, p.Mode); err != nil {
+	k, err := w.ranking(ctx, p.Mode)
+	if err != nil {
 		return nil, err
 	}
 	q := index.Query{
 		Text:     p.Query,
-		Mode:     searchModes[r.Mode],
 		Max:      v.limit(p.MaxResults),
 		Offset:   offset,
 		MinScore: max(p.MinScore, v.cfg.Search.MinScore),
@@ -115,14 +116,15 @@ func (v *Vault) Search(ctx context.Context, p SearchParams) (*SearchResult, erro
 	if q.Keep, err = w.keepForSearch(ctx, p); err != nil {
 		return nil, err
 	}
-	text, err := w.textView(ctx)
+	diversity := v.cfg.Search.Diversity
+	if p.Diversity != nil {
+		diversity = *p.Diversity
+	}
+	found, err := w.search(ctx, k, q, diversity)
 	if err != nil {
 		return nil, err
 	}
-	found, err := text.Search(ctx, q)
-	if err != nil {
-		return nil, searchError(err)
-	}
+	r.Mode, r.Degraded, r.Index = k.mode, k.degraded, k.state
 	if err := w.fill(r, found, p.MaxTokens); err != nil {
 		return nil, err
 	}
@@ -132,38 +134,12 @@ func (v *Vault) Search(ctx context.Context, p SearchParams) (*SearchResult, erro
 	return r, nil
 }
 
-// searchModes are the modes that need no vectors.
-var searchModes = map[string]index.Mode{"text": index.ModeText, "literal": index.ModeLiteral, "regex": index.ModeRegex}
-
 // limit is how many hits a call gets that asks for n.
 func (v *Vault) limit(n int) int {
 	if n <= 0 {
 		n = v.cfg.Search.MaxResults
 	}
 	return min(n, v.cfg.Search.MaxLimit)
-}
-
-// chooseMode sets the mode that answers, and says why when it is not the one
-// that was asked for.
-func (v *Vault) chooseMode(r *SearchResult, mode string) error {
-	if mode == "" {
-		mode = v.cfg.Search.Mode
-	}
-	r.Index = IndexState{State: "ready", Text: 1}
-	switch mode {
-	case "fts5", "text":
-		r.Mode = "text"
-	case "literal", "regex":
-		r.Mode = mode
-	case "vector", "semantic":
-		if f := v.cfg.Search.Fallback; f != nil && !*f {
-			return errorf(NotFound, "no vectors: no embedding model is installed").hint("mode=text searches by words")
-		}
-		fallthrough
-	default:
-		r.Mode, r.Degraded = "text", "no embedding model is installed: searched by words"
-	}
-	return nil
 }
 
 // keepForSearch joins the filter with the citations that were seen already.
@@ -294,7 +270,7 @@ func (w *view) hit(h index.Hit) (Hit, error) {
 	for _, m := range h.Matches[:min(mostMatches, len(h.Matches))] {
 		out.Matches = append(out.Matches, Match{Line: m.Number, Text: marked(m.Text, m.Marks)})
 	}
-	out.Explain = explain(h.Explain)
+	out.Explain = explain(h)
 	return out, nil
 }
 

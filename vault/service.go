@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"runtime/debug"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"kb/cas"
@@ -26,6 +27,7 @@ type Service struct {
 	dir      string
 	node     *owner.Node
 	log      func(format string, args ...any)
+	embeds   atomic.Bool // in the background, as the owner
 
 	once  sync.Once // opens local
 	local *host
@@ -53,12 +55,19 @@ func NewService(c *Config, a Audience, log func(format string, args ...any)) (*S
 			if err != nil {
 				return nil, nil, err
 			}
+			if s.embeds.Load() {
+				store.EmbedInBackground()
+			}
 			h := &host{store: store, vaults: map[string]*Vault{}}
 			return h.handle, h, nil
 		},
 	})
 	return s, nil
 }
+
+// EmbedInBackground makes this process embed what views lack for as long as it
+// owns the derived store. It is for processes that stay; it is called first.
+func (s *Service) EmbedInBackground() { s.embeds.Store(true) }
 
 // Config returns the configuration that the service runs on.
 func (s *Service) Config() *Config { return s.cfg }
@@ -247,6 +256,7 @@ func (h *host) vault(c *Config, a Audience) (*Vault, error) {
 
 // Close closes the vaults and then the store.
 func (h *host) Close() error {
+	h.store.background.stop() // it reads the vaults
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	var err error

@@ -2,9 +2,11 @@ package vault
 
 import (
 	"context"
+	"errors"
 	"strings"
 
 	"kb/index"
+	"kb/note"
 )
 
 // SimilarParams names the note that others are compared with.
@@ -23,8 +25,8 @@ var similarOp = define(Op{
 	Examples:    []string{"kb similar guides/retry.md"},
 }, (*Vault).Similar)
 
-// Similar searches for what a note says of itself: its title, aliases, tags,
-// headings and summary.
+// Similar finds the notes nearest in meaning. Without vectors it searches for what
+// the note says of itself: its title, aliases, tags, headings and summary.
 func (v *Vault) Similar(ctx context.Context, p SimilarParams) (*SearchResult, error) {
 	f, err := v.find(ctx, p.Path, p.At)
 	if err != nil {
@@ -34,23 +36,39 @@ func (v *Vault) Similar(ctx context.Context, p SimilarParams) (*SearchResult, er
 	if err != nil {
 		return nil, err
 	}
-	text, err := f.textView(ctx)
-	if err != nil {
-		return nil, err
-	}
 	self := f.docs[f.doc].blob
-	found, err := text.Search(ctx, index.Query{
-		Text: f.gist(f.doc, cards[f.doc]),
-		Max:  p.MaxResults,
-		Keep: func(i int) bool { return f.docs[i].blob != self },
-	})
+	q := index.Query{Max: p.MaxResults, Keep: func(i int) bool { return f.docs[i].blob != self }}
+	k, found, err := f.searchLike(ctx, self, q, f.gist(f.doc, cards[f.doc]))
 	if err != nil {
 		return nil, err
 	}
-	r := &SearchResult{Query: f.docs[f.doc].path, Mode: "text", Seen: f.seen(), Results: []Hit{}, MissingTerms: []string{},
-		Corrected: []Correction{}, Index: IndexState{State: "ready", Text: 1}}
+	r := &SearchResult{Query: f.docs[f.doc].path, Mode: k.mode, Degraded: k.degraded, Seen: f.seen(), Results: []Hit{}, MissingTerms: []string{},
+		Corrected: []Correction{}, Index: k.state}
 	found.Missing, found.Corrected, found.Note, found.LowConfidence = nil, nil, "", false
 	return r, f.fill(r, found, p.MaxTokens)
+}
+
+// searchLike finds notes by their nearness to one, or else by the words of its gist.
+func (w *view) searchLike(ctx context.Context, self note.ID, q index.Query, gist string) (*ranking, *index.Result, error) {
+	text, err := w.textView(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	k := &ranking{mode: "vector"}
+	var why string
+	if k.meaning, k.state, why = w.vectors(ctx); k.meaning != nil {
+		near := q
+		near.Meaning = &index.Meaning{Alone: true, Near: k.meaning.like(self)}
+		found, err := text.Search(ctx, near)
+		if err == nil && len(found.Hits) > 0 || err != nil && !errors.Is(err, errMeaning) {
+			return k, found, err
+		}
+		why = "the note has no vector"
+	}
+	k.mode, k.meaning, k.degraded = "text", nil, why+": compared by words"
+	q.Text = gist
+	found, err := text.Search(ctx, q)
+	return k, found, err
 }
 
 // gist is what a note is about in words without syntax.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"path/filepath"
 	"slices"
 	"strings"
 )
@@ -60,8 +61,11 @@ func (v *Vault) Stats(ctx context.Context, p StatsParams) (*Stats, error) {
 		return nil, err
 	}
 	s := &Stats{ByStatus: map[string]int{}, Recipes: v.store.recipes(v.cfg.Language), Version: Version, Seen: w.seen()}
-	s.Capabilities = Capabilities{Text: true, Model: "none"}
+	s.Capabilities = Capabilities{Text: true, Model: noModel}
 	s.Index = IndexState{State: "ready", Text: 1}
+	if err := w.vectorStats(ctx, s); err != nil {
+		return nil, err
+	}
 	s.Owner = v.store.ownerInfo()
 	for i, c := range cards {
 		if !slices.Contains(cols, w.docs[i].col) {
@@ -81,6 +85,24 @@ func (v *Vault) Stats(ctx context.Context, p StatsParams) (*Stats, error) {
 	return s, err
 }
 
+// vectorStats says which model there is, and how much of the view has vectors.
+func (w *view) vectorStats(ctx context.Context, s *Stats) error {
+	x, _ := w.v.store.embedders.index(w.v.cfg)
+	if x == nil {
+		return nil
+	}
+	c, err := w.covered(ctx, x)
+	if err != nil {
+		return err
+	}
+	s.Capabilities.Vectors, s.Capabilities.Model = true, filepath.Base(w.v.cfg.Model)
+	s.Recipes = append(s.Recipes, x.Recipes()...)
+	if s.Index.Vectors = c.coverage.Part(); c.view == nil {
+		s.Index.State = "embedding"
+	}
+	return nil
+}
+
 // Text writes a table.
 func (s *Stats) Text(t *Text) {
 	rows := [][]string{
@@ -90,7 +112,7 @@ func (s *Stats) Text(t *Text) {
 		{"entities", thousands(s.Entities)},
 		{"text", megabytes(s.Bytes)},
 		{"derived data", megabytes(s.DiskBytes)},
-		{"vectors", s.Capabilities.Model},
+		{"vectors", s.vectors()},
 		{"owner", fmt.Sprintf("process %d, kb %s", s.Owner.PID, s.Owner.Version)},
 		{"recipes", strings.Join(s.Recipes, ", ")},
 	}
@@ -99,6 +121,14 @@ func (s *Stats) Text(t *Text) {
 	}
 	t.Table(rows)
 	t.Printf("%s\n", t.Dim(s.Seen.text()))
+}
+
+// vectors names the model and how far it is.
+func (s *Stats) vectors() string {
+	if !s.Capabilities.Vectors {
+		return noModel
+	}
+	return fmt.Sprintf("%s, %.0f %% of the notes", s.Capabilities.Model, 100*s.Index.Vectors)
 }
 
 func megabytes(n int64) string {

@@ -25,6 +25,9 @@ type Store struct {
 	facts *cas.Store // nil when the cache cannot be written
 	log   func(format string, args ...any)
 
+	embedders  *embedders
+	background *background // nil unless views are embedded in the background
+
 	syncing chan struct{} // holds the turn to index
 	walking chan struct{} // holds the turn to walk history
 
@@ -59,7 +62,7 @@ func OpenStore(dir string, log func(format string, args ...any)) (*Store, error)
 // ReadOnlyStore uses whatever derived data dir holds without writing any: what
 // is missing is derived in memory, for each view. dir need not exist.
 func ReadOnlyStore(dir string, log func(format string, args ...any)) *Store {
-	return &Store{
+	s := &Store{
 		dir:     dir,
 		log:     log,
 		syncing: make(chan struct{}, 1),
@@ -71,6 +74,8 @@ func ReadOnlyStore(dir string, log func(format string, args ...any)) *Store {
 		history: map[gitstore.CommitID]*gitstore.Dates{},
 		owner:   OwnerInfo{PID: os.Getpid(), Version: Version},
 	}
+	s.embedders = newEmbedders(s)
+	return s
 }
 
 func storeError(dir string, err error) error {
@@ -87,9 +92,10 @@ func storeError(dir string, err error) error {
 
 // Close writes what is worth keeping and closes everything.
 func (s *Store) Close() error {
+	s.background.stop()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	var err error
+	err := s.embedders.close()
 	for _, c := range s.stats {
 		err = errors.Join(err, c.save())
 	}

@@ -14,6 +14,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"kb/embed"
 	"kb/gitstore"
 	"kb/index"
 	"kb/note"
@@ -60,6 +61,7 @@ type contents struct {
 	names map[string][]int // folded title, alias → docs
 	dates map[*repo]*gitstore.Dates
 	links *linkGraph
+	near  map[*embed.Index]*covered // vectors, by the model they are of
 }
 
 const cachedViews = 6

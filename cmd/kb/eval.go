@@ -12,7 +12,8 @@ type evalCmd struct {
 	Dir      string `arg:"" optional:"" help:"Collection: corpus.jsonl, queries.jsonl and qrels.tsv, or .gz of these."`
 	Queries  string `help:"Evaluate the current vault instead, with the queries.jsonl and qrels.tsv of this directory; the qrels name paths." placeholder:"DIR"`
 	Language string `help:"Language of the collection." default:"en" placeholder:"CODE"`
-	Mode     string `help:"What to measure: text." default:"text"`
+	Mode     string `help:"What to measure: text, vector, hybrid, or several: text,hybrid." default:"text"`
+	Model    string `help:"Embedding model: the name of an installed one, or a directory." placeholder:"MODEL"`
 	At       string `help:"View of the current vault." placeholder:"REV"`
 }
 
@@ -26,7 +27,7 @@ func (e evalCmd) Run(c *cli) (err error) {
 		if err != nil {
 			return err
 		}
-		if cfg, err = vault.CorpusVault(c.ctx, e.Dir, cacheDir, e.Language); err != nil {
+		if cfg, err = vault.CorpusVault(c.ctx, e.Dir, cacheDir, e.Language, e.Model); err != nil {
 			return err
 		}
 	case e.Queries != "" && e.Dir == "":
@@ -34,6 +35,11 @@ func (e evalCmd) Run(c *cli) (err error) {
 		cfg, err = vault.LoadConfig(c.locate())
 		if err != nil {
 			return err
+		}
+		if e.Model != "" {
+			if err := cfg.UseModel(e.Model); err != nil {
+				return err
+			}
 		}
 	default:
 		return &vault.Error{Code: vault.Usage, Message: "eval needs one collection", Hint: "kb eval DIR, or kb eval --queries DIR for the current vault"}

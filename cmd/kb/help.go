@@ -238,7 +238,7 @@ func sentence(s string) string {
 
 // placeholders name values that say more than their flag's name does.
 var placeholders = map[string]string{
-	"at": "REV", "collection": "NAME", "scope": "PREFIX", "where": "COND", "exclude": "URI", "lines": "A-B",
+	"at": "REV", "diversity": "X", "collection": "NAME", "scope": "PREFIX", "where": "COND", "exclude": "URI", "lines": "A-B",
 	"sort": "KEY", "set": "KEY=VALUE", "fields": "NAME=TEXT", "replace_section": "TEXT", "with": "TEXT", "append": "TEXT", "prepend": "TEXT",
 	"body": "TEXT", "base": "HASH", "restore": "REV", "rename": "PATH", "draft": "NAME", "message": "TEXT", "reason": "TEXT", "source": "URL", "created_after": "DATE", "created_before": "DATE", "updated_after": "DATE",
 }

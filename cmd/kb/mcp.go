@@ -33,6 +33,7 @@ func (m mcpCmd) Run(c *cli) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
+	s.EmbedInBackground()
 	server, err := mcp.New(s, mcp.Options{ReadOnly: m.ReadOnly, Tools: m.Tools, Agent: cmp.Or(m.Agent, os.Getenv(agentVariable)), Log: c.log})
 	if err != nil {
 		return &vault.Error{Code: vault.Usage, Message: err.Error(), Hint: "tools: " + strings.Join(toolNames(), ", ")}
