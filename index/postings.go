@@ -1,0 +1,138 @@
+package index
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"slices"
+
+	"github.com/blevesearch/vellum"
+	zap "github.com/blevesearch/zapx/v17"
+)
+
+// StoredFields is how many fields of a note have lengths: title, alias, heading,
+// tag, meta, body, in this order. The words of paths are beside them.
+const StoredFields = storedFields
+
+// Statistics is what scores in a view depend on beside the postings of the terms.
+type Statistics struct {
+	Notes   int                   // distinct blobs: N
+	Average [StoredFields]float64 // length of each field over the notes that have it
+	// Order lists the notes as ties are broken: by their first member, given as
+	// an index into the view's members.
+	Order []int
+	// Obsolete are those notes, as indexes into Order, that say so themselves.
+	Obsolete []int
+}
+
+// Posting is what a term is to one note.
+type Posting struct {
+	Note    int                  // index into Statistics.Order
+	Counts  [StoredFields]uint32 // how often it stands in each field, as far as scores count
+	Lengths [StoredFields]uint32 // of the note's fields
+	Name    bool                 // it stands in a file name of the note
+	Folder  bool                 // else in a folder's
+}
+
+// Statistics returns what is the same for all queries.
+func (v *View) Statistics() Statistics {
+	s := Statistics{Notes: len(v.docs), Average: v.avg, Order: make([]int, len(v.docs)), Obsolete: []int{}}
+	for d := range v.docs {
+		s.Order[d] = int(v.docs[d].members[0])
+		if v.docs[d].obsolete {
+			s.Obsolete = append(s.Obsolete, d)
+		}
+	}
+	return s
+}
+
+// EachTerm calls fn with every term of the view in byte order, with the notes that
+// have it, ascending. The terms of whole tags begin with U+0001. fn must not keep
+// the slice. With [View.Statistics] this is all that ranking needs.
+func (v *View) EachTerm(ctx context.Context, fn func(term string, postings []Posting) error) error {
+	defer runtime.KeepAlive(v)
+	s := v.segs.scratches.Get().(*scratch)
+	s.grow(len(v.docs), len(v.parts))
+	e := &evaluation{scratch: s, v: v, ctx: ctx}
+	defer func() {
+		s.reset()
+		v.segs.scratches.Put(s)
+	}()
+	terms, err := e.allTerms()
+	if err != nil {
+		return err
+	}
+	var list []Posting
+	for _, t := range terms {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if list, err = e.postingsOf(list[:0], t); err != nil {
+			return err
+		}
+		if len(list) == 0 {
+			continue // no note of the view has it
+		}
+		if err := fn(t, list); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// allTerms returns the terms of the view's segments and paths, sorted.
+func (e *evaluation) allTerms() (terms []string, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("read dictionary: %v", p)
+		}
+	}()
+	for i := range e.v.parts {
+		dict, err := e.dict(i)
+		if err != nil {
+			return nil, fmt.Errorf("read dictionary: %w", err)
+		}
+		it := dict.(*zap.Dictionary).AutomatonIteratorOmitCount(&vellum.AlwaysMatch{}, nil, nil)
+		for {
+			t, err := it.Next()
+			if err != nil {
+				return nil, fmt.Errorf("read dictionary: %w", err)
+			}
+			if t == nil {
+				break
+			}
+			terms = append(terms, t.Term)
+		}
+	}
+	terms = append(terms, e.v.names.order()...)
+	slices.Sort(terms)
+	return slices.Compact(terms), nil
+}
+
+// postingsOf appends the postings of a term to list.
+func (e *evaluation) postingsOf(list []Posting, term string) ([]Posting, error) {
+	for i := range e.v.parts {
+		err := e.postings(term, i, func(num uint32, d int32, freq uint64) {
+			p := Posting{Note: int(d), Lengths: e.v.parts[i].entries[num].lens}
+			unpack(freq, (*tally)(&p.Counts))
+			list = append(list, p)
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	slices.SortFunc(list, func(a, b Posting) int { return a.Note - b.Note })
+	stored := len(list)
+	for _, n := range e.v.names.lookup(term) {
+		at, ok := slices.BinarySearchFunc(list[:stored], int(n.doc()), func(p Posting, d int) int { return p.Note - d })
+		if !ok {
+			list = append(list, Posting{Note: int(n.doc())})
+			at = len(list) - 1
+		}
+		list[at].Name, list[at].Folder = n&1 == 1, n&1 == 0
+	}
+	if len(list) > stored {
+		slices.SortFunc(list, func(a, b Posting) int { return a.Note - b.Note })
+	}
+	return list, nil
+}
