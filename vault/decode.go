@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 )
 
 // Decode turns a JSON object of arguments into a pointer to o's parameter
@@ -18,6 +19,9 @@ import (
 // An agent may not give what only the command line takes: it is an unknown
 // argument to it.
 func (o *Op) Decode(args json.RawMessage, a Audience) (any, error) {
+	if o.Writes && !utf8.Valid(args) {
+		return nil, errorf(Usage, "%s: an argument is not UTF-8", o.Name).hint("notes are text in UTF-8")
+	}
 	out := reflect.New(o.params)
 	given := map[string]json.RawMessage{}
 	if len(bytes.TrimSpace(args)) > 0 {
@@ -126,6 +130,8 @@ func (p Param) lenient(raw json.RawMessage) json.RawMessage {
 		if quoted && p.Type.Elem().Kind() == reflect.String {
 			return slices.Concat(json.RawMessage("["), raw, json.RawMessage("]"))
 		}
+	case reflect.Map:
+		return p.lenientObject(raw)
 	case reflect.Int, reflect.Float64, reflect.Bool:
 		var s string
 		if quoted && json.Unmarshal(raw, &s) == nil && s != "" {
@@ -133,6 +139,33 @@ func (p Param) lenient(raw json.RawMessage) json.RawMessage {
 		}
 	}
 	return raw
+}
+
+// lenientObject takes an object in quotes for the object, and where texts are
+// wanted makes texts of numbers, truth values and lists of texts.
+func (p Param) lenientObject(raw json.RawMessage) json.RawMessage {
+	var quoted string
+	if json.Unmarshal(raw, &quoted) == nil && json.Valid([]byte(quoted)) {
+		raw = json.RawMessage(quoted)
+	}
+	var object map[string]json.RawMessage
+	if p.Type.Elem().Kind() != reflect.String || json.Unmarshal(raw, &object) != nil {
+		return raw
+	}
+	for key, value := range object {
+		var list []string
+		switch {
+		case json.Unmarshal(value, &list) == nil && list != nil:
+			object[key], _ = json.Marshal("- " + strings.Join(list, "\n- "))
+		case len(value) > 0 && strings.ContainsRune("-0123456789tf", rune(value[0])):
+			object[key], _ = json.Marshal(string(value))
+		}
+	}
+	out, err := json.Marshal(object)
+	if err != nil {
+		return raw
+	}
+	return out
 }
 
 func (p Param) checkText(v reflect.Value) *Error {

@@ -18,6 +18,9 @@ type decodeParams struct {
 	Loud  bool     `json:"loud,omitempty" help:"shout"`
 	Maybe *bool    `json:"maybe,omitempty" help:"or not"`
 	Tone  string   `json:"tone,omitempty" enum:"warm,cold" help:"in which tone"`
+
+	Words map[string]string `json:"words,omitempty" help:"texts by name"`
+	Props map[string]any    `json:"props,omitempty" help:"values by name"`
 	inner
 }
 
@@ -36,6 +39,9 @@ func TestDecode(t *testing.T) {
 		{`{"name":"Ada"}`, decodeParams{Name: "Ada", Count: 3}},
 		{` {"name":"Ada","count":9,"size":0.5,"loud":true,"maybe":true}`, decodeParams{Name: "Ada", Count: 9, Size: 0.5, Loud: true, Maybe: &yes}},
 		{`{"name":"Ada","times":2}`, decodeParams{Name: "Ada", Count: 2}},
+		{`{"name":"Ada","words":{"a":"x","b":5,"c":true,"d":["y","z"]}}`, decodeParams{Name: "Ada", Count: 3, Words: map[string]string{"a": "x", "b": "5", "c": "true", "d": "- y\n- z"}}},
+		{`{"name":"Ada","words":"{\"a\":\"x\"}","props":"{\"a\":5}"}`, decodeParams{Name: "Ada", Count: 3, Words: map[string]string{"a": "x"}, Props: map[string]any{"a": 5.0}}},
+		{`{"name":"Ada","props":{"a":5,"b":null,"c":["x"]}}`, decodeParams{Name: "Ada", Count: 3, Props: map[string]any{"a": 5.0, "b": nil, "c": []any{"x"}}}},
 		{`{"name":"Ada","n":null,"count":4,"tags":null}`, decodeParams{Name: "Ada", Count: 4}},
 		{`{"name":"Ada","count":"7","size":"1.5","loud":"true"}`, decodeParams{Name: "Ada", Count: 7, Size: 1.5, Loud: true}},
 		{`{"name":"Ada","tags":"one, two"}`, decodeParams{Name: "Ada", Count: 3, Tags: []string{"one, two"}}},
@@ -60,7 +66,7 @@ func TestDecodeErrors(t *testing.T) {
 		{``, "kb_greet: name is required", "name: whom to greet"},
 		{`{"name":" "}`, "kb_greet: name is empty", "name: whom to greet"},
 		{`[]`, "kb_greet: arguments are not a JSON object", ""},
-		{`{"name":"Ada","cuont":1}`, `kb_greet: unknown argument "cuont"`, "did you mean count? accepted: name, count, size, tags, loud, maybe, tone, at"},
+		{`{"name":"Ada","cuont":1}`, `kb_greet: unknown argument "cuont"`, "did you mean count? accepted: name, count, size, tags, loud, maybe, tone, words, props, at"},
 		{`{"name":"Ada","zzz":1,"aaa":1}`, `kb_greet: unknown argument "aaa"`, "accepted: name, count"},
 		{`{"name":"Ada","count":1,"n":2}`, "kb_greet: count and n are the same argument: give one", ""},
 		{`{"name":"Ada","count":0}`, "kb_greet: count: 0", "accepted: 1 to 9"},
@@ -116,9 +122,11 @@ func TestInputSchema(t *testing.T) {
 		`"loud":{"type":"boolean","description":"shout"},` +
 		`"maybe":{"type":"boolean","description":"or not"},` +
 		`"name":{"type":"string","description":"whom to greet"},` +
+		`"props":{"type":"object","description":"values by name"},` +
 		`"size":{"type":"number","description":"how big"},` +
 		`"tags":{"type":"array","description":"of what kind","items":{"type":"string"}},` +
-		`"tone":{"type":"string","description":"in which tone","enum":["warm","cold"]}},` +
+		`"tone":{"type":"string","description":"in which tone","enum":["warm","cold"]},` +
+		`"words":{"type":"object","description":"texts by name"}},` +
 		`"required":["name"],"additionalProperties":false}`
 	if diff := cmp.Diff(want, string(raw)); diff != "" {
 		t.Error(diff)

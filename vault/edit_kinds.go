@@ -1,6 +1,7 @@
 package vault
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -49,7 +50,7 @@ var editKinds = []*editKind{
 	{
 		name:    "replace",
 		given:   func(p *EditParams) bool { return p.Replace != "" },
-		edit:    textual(func(e *editing, src []byte) ([]byte, error) { return note.ReplaceSpan(src, e.Replace, *e.With) }),
+		edit:    textual(func(e *editing, src []byte) ([]byte, error) { return replaceSpan(src, e.Replace, *e.With) }),
 		subject: func(e *editing) string { return "Edit " + e.title },
 	},
 	{
@@ -106,6 +107,24 @@ func textual(change func(e *editing, src []byte) ([]byte, error)) func(context.C
 	}
 }
 
+// replaceSpan is note.ReplaceSpan, but that it also mends frontmatter which does
+// not parse, if it does afterwards.
+func replaceSpan(src []byte, old, with string) ([]byte, error) {
+	out, err := note.ReplaceSpan(src, old, with)
+	if !errors.Is(err, note.ErrFrontmatter) || bytes.Count(src, []byte(old)) != 1 {
+		return out, err
+	}
+	if mended := bytes.Replace(src, []byte(old), []byte(with), 1); malformed(src) && !malformed(mended) {
+		return mended, nil
+	}
+	return nil, err
+}
+
+func malformed(src []byte) bool {
+	n, _ := note.Parse(src)
+	return slices.ContainsFunc(n.Problems, func(p note.Problem) bool { return p.Code == "malformed_frontmatter" })
+}
+
 // editError makes one of ours of what package note says of an edit.
 func editError(p string, err error) error {
 	var noHeading *note.NoHeadingError
@@ -125,7 +144,7 @@ func editError(p string, err error) error {
 		return e.hint("give more of the text around it, so that it stands once")
 	case errors.Is(err, note.ErrFrontmatter):
 		e.Code = Conflict
-		return e.hint("mend the line first: replace it, exactly as it stands, with a sound one")
+		return e.hint("mend the line first: replace takes it exactly as it stands, with gives a sound one")
 	case errors.Is(err, note.ErrStructure):
 		return e.hint("close every code fence and comment in the text, or replace a larger part")
 	}

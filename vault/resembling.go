@@ -62,7 +62,7 @@ func (g *ground) sketchedLike(cards []*card, p string, n *note.Note) (hits []ind
 	return hits[:min(len(hits), mostAlike)]
 }
 
-// wordedLike searches for a title, and keeps what has most of its words.
+// wordedLike searches for a title, and keeps what has half of its words, and two.
 func (g *ground) wordedLike(ctx context.Context, p, title string) ([]index.Hit, error) {
 	text, err := g.textView(ctx)
 	if err != nil {
@@ -75,7 +75,8 @@ func (g *ground) wordedLike(ctx context.Context, p, title string) ([]index.Hit, 
 	if err != nil {
 		return nil, err
 	}
-	return slices.DeleteFunc(found.Hits, func(h index.Hit) bool { return 3*len(h.Terms) < 2*len(words) }), nil
+	few := min(2, len(words))
+	return slices.DeleteFunc(found.Hits, func(h index.Hit) bool { return len(h.Terms) < few || 2*len(h.Terms) < len(words) }), nil
 }
 
 // draftedLike compares with the notes that the draft added or changed.

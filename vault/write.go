@@ -47,14 +47,14 @@ func (v *Vault) Write(ctx context.Context, p WriteParams) (*WriteResult, error) 
 	if err != nil {
 		return nil, err
 	}
-	c, err := v.writable(p.Collection)
+	c, err := v.writable(n.Collection)
 	if err != nil {
 		return nil, err
 	}
 	if err := v.checkTarget(c, path.Join(n.Directory, "x.md"), true); err != nil {
 		return nil, err // before anything is read
 	}
-	d := drafting{vault: v, col: c, draft: p.Draft, title: n.Title, message: n.Message, subject: "Add " + n.Title, source: n.Source, key: n.Key}
+	d := drafting{vault: v, col: c, draft: n.Draft, title: n.Title, message: n.Message, subject: "Add " + n.Title, source: n.Source, key: n.Key}
 	var on *ground
 	d.edit = func(ctx context.Context, g *ground) ([]fileChange, error) {
 		on = g

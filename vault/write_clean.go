@@ -3,9 +3,9 @@ package vault
 import (
 	"fmt"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"kb/note"
@@ -25,7 +25,7 @@ const (
 // are used.
 func (p WriteParams) clean() (*WriteParams, error) {
 	p.Title = strings.Join(strings.Fields(p.Title), " ")
-	p.Directory = strings.Trim(strings.TrimSpace(p.Directory), "/")
+	p.Directory = strings.TrimSuffix(strings.TrimSpace(p.Directory), "/")
 	err := firstError(
 		checkLine("title", p.Title, mostTitle),
 		checkLine("status", p.Status, mostWord),
@@ -52,7 +52,7 @@ func (p WriteParams) clean() (*WriteParams, error) {
 		return nil, errorf(Usage, "fields are for a template").hint("template: fix, session, decision or the vault's own")
 	case p.Template == "" && strings.TrimSpace(p.Body) == "":
 		return nil, errorf(Usage, "the note has no text").hint("body is its Markdown, or template makes it of fields")
-	case path.Clean("/"+p.Directory) != "/"+p.Directory:
+	case p.Directory != "" && (path.Clean(p.Directory) != p.Directory || !filepath.IsLocal(p.Directory)):
 		return nil, errorf(Usage, "directory %q leads out of the collection", clip(p.Directory, 100)).hint("a directory within it, such as guides")
 	case strings.ContainsAny(p.Filename, `/\`):
 		return nil, errorf(Usage, "filename %q is a path", clip(p.Filename, 100)).hint("directory says where it goes")
@@ -167,8 +167,8 @@ func checkLine(name, text string, most int) error {
 	if err := checkText(name, text, 1<<20); err != nil || utf8.RuneCountInString(text) > most {
 		return errorf(Usage, "%s is too long, or no text: %d characters at most", name, most)
 	}
-	if i := strings.IndexFunc(text, unicode.IsControl); i >= 0 {
-		return errorf(Usage, "%s has a control character at %d", name, i).hint("%s is one line of text", name)
+	if strings.ContainsFunc(text, func(r rune) bool { return isHidden(r) || r == '\t' || r == '\n' }) {
+		return errorf(Usage, "%s has characters that control or hide text", name).hint("%s is one line of text", name)
 	}
 	return nil
 }
