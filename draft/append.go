@@ -119,7 +119,7 @@ func (s *Store) addCommit(ctx context.Context, b *gitstore.Batch, w *Written, c 
 
 // where finds the commit to build on, or the commit that did it before.
 func (s *Store) where(ctx context.Context, c *Change) (w *Written, repeated bool, err error) {
-	snap, err := s.snapshot()
+	snap, err := s.snapshotOf([]string{branchPrefix, closedPrefix}, c.concerns())
 	if err != nil {
 		return nil, false, err
 	}
@@ -197,19 +197,23 @@ func keyValue(key string) string {
 	return fmt.Sprintf("sha256:%x", sha256.Sum256([]byte(key)))
 }
 
-// repeated looks for a commit with the change's key, in the draft and in those of
-// its name that ended; for a change without a name, in all that could have been
-// named after its title.
+// concerns tells which drafts may be the one to write to: the one that is named,
+// or all that could have been named after the title.
+func (c *Change) concerns() func(name string) bool {
+	if c.Name != "" {
+		return func(name string) bool { return name == c.Name }
+	}
+	title := Name(c.Title)
+	return func(name string) bool { return numberedFrom(name, title) }
+}
+
+// repeated looks for a commit with the change's key, in drafts that are open and
+// in those that ended.
 func (s *Store) repeated(ctx context.Context, snap *snapshot, c *Change) (*Written, error) {
 	if c.Key == "" {
 		return nil, nil
 	}
-	want := keyValue(c.Key)
-	mine := func(name string) bool { return name == c.Name }
-	if c.Name == "" {
-		title := Name(c.Title)
-		mine = func(name string) bool { return numberedFrom(name, title) }
-	}
+	want, mine := keyValue(c.Key), c.concerns()
 	for _, name := range snap.openNames() {
 		if !mine(name) {
 			continue

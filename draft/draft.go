@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -163,7 +164,10 @@ func (s *Store) notCheckedOut(ref string) error {
 	if err != nil || len(dirs) == 0 {
 		return err
 	}
-	return fmt.Errorf("%w: %s in %s; switch to another branch there, or commit there", ErrCheckedOut, shortBranch(ref), strings.Join(dirs, ", "))
+	for i, dir := range dirs {
+		dirs[i] = filepath.Base(dir) // agents read this, who need not know where it is
+	}
+	return fmt.Errorf("%w: %s in the work tree %s; switch to another branch there, or commit there", ErrCheckedOut, shortBranch(ref), strings.Join(dirs, ", "))
 }
 
 // remote describes a draft of another repository. It has ended when its tip has.

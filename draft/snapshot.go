@@ -10,7 +10,8 @@ import (
 	"kb/gitstore"
 )
 
-// snapshot is all drafts and what is left of drafts, as the refs say.
+// snapshot is all drafts and what is left of drafts, as the refs say. One for a
+// writer has of what is left only what concerns the draft that it writes to.
 type snapshot struct {
 	base     gitstore.CommitID            // the base branch; zero if it has no commit
 	tips     map[string]gitstore.CommitID // of open drafts
@@ -24,6 +25,12 @@ type remoteRef struct {
 }
 
 func (s *Store) snapshot() (*snapshot, error) {
+	return s.snapshotOf([]string{branchPrefix, closedPrefix, remotePrefix}, func(string) bool { return true })
+}
+
+// snapshotOf reads the refs with some prefixes, and of what is left of drafts
+// those of some names.
+func (s *Store) snapshotOf(prefixes []string, concerns func(name string) bool) (*snapshot, error) {
 	if err := s.Repo.Settle(); err != nil {
 		return nil, err
 	}
@@ -33,12 +40,15 @@ func (s *Store) snapshot() (*snapshot, error) {
 	if err != nil && !errors.Is(err, gitstore.ErrNoRevision) && !errors.Is(err, gitstore.ErrUnborn) {
 		return nil, err
 	}
-	for _, prefix := range [...]string{branchPrefix, closedPrefix, remotePrefix} {
+	for _, prefix := range prefixes {
 		refs, err := s.Repo.Refs(prefix)
 		if err != nil {
 			return nil, fmt.Errorf("list drafts: %w", err)
 		}
 		for _, ref := range refs {
+			if name, _ := splitPlace(strings.TrimPrefix(ref.Name, closedPrefix)); prefix == closedPrefix && !concerns(name) {
+				continue
+			}
 			if err := s.take(snap, prefix, ref); err != nil {
 				return nil, fmt.Errorf("list drafts: %w", err)
 			}

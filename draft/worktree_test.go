@@ -177,7 +177,7 @@ func TestCheckedOutDraft(t *testing.T) {
 	linked := filepath.Join(t.TempDir(), "linked")
 	git(t, d, "worktree", "add", "-q", linked, "drafts/x")
 	_, err := s.Append(ctx, put("x", map[string]string{"c.md": "c\n"}))
-	if !errors.Is(err, ErrCheckedOut) || !strings.Contains(err.Error(), linked) {
+	if !errors.Is(err, ErrCheckedOut) || !strings.Contains(err.Error(), "work tree linked") || strings.Contains(err.Error(), linked) {
 		t.Errorf("append: %v", err)
 	}
 	if _, err := s.Merge(ctx, MergeRequest{Name: "x"}); !errors.Is(err, ErrCheckedOut) {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 )
 
 // Divergence is how the histories of two commits differ.
@@ -31,6 +32,9 @@ func (r *Repo) Diverge(ctx context.Context, ours, theirs CommitID) (*Divergence,
 		d.Bases, err = w.independent(d.Bases)
 	}
 	if err == nil {
+		err = p.finish()
+	}
+	if err == nil {
 		d.Ours, err = p.only(reachedByA)
 	}
 	if err == nil {
@@ -40,6 +44,37 @@ func (r *Repo) Diverge(ctx context.Context, ours, theirs CommitID) (*Divergence,
 		return nil, fmt.Errorf("compare the histories of %s and %s: %w", ours, theirs, err)
 	}
 	return d, nil
+}
+
+// finish goes on past the common ancestors until no commit that one side reached
+// can still turn out to be reached by the other: to those that are a day older
+// than all of them, for clocks differ.
+func (p *paint) finish() error {
+	const slack = 24 * 60 * 60
+	oldest := int64(math.MaxInt64)
+	for id, flags := range p.flags {
+		if flags&stale != 0 {
+			continue
+		}
+		c, err := p.walk.repo.node(id)
+		if err != nil {
+			return err
+		}
+		oldest = min(oldest, c.when)
+	}
+	for len(p.heap) > 0 && p.heap[0].commit.when >= oldest-slack {
+		if err := p.walk.ctx.Err(); err != nil {
+			return err
+		}
+		c := heap.Pop(&p.heap).(*datePoint).commit
+		p.flags[c.id] &^= inHeap
+		for _, parent := range p.walk.parents(c) {
+			if err := p.give(parent, reachedByA|reachedByB|stale); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // only lists the commits that one side alone reaches, newest first, and none

@@ -38,8 +38,8 @@
 //
 // # What is go-git's, and what is not
 //
-// go-git reads pack indexes and configuration, applies deltas, and encodes loose
-// objects, trees and commits. The rest is our own, each for a reason:
+// go-git reads pack indexes and configuration, applies deltas, and encodes
+// commits. The rest is our own, each for a reason:
 //
 //   - opening: go-git refuses common extensions, and misses alternates and linked work trees
 //   - pack entries: its resolver overflows the stack on a cycle of deltas and does not bound what they make;

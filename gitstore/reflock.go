@@ -76,10 +76,20 @@ func (g *guard) wait(file string, try func() (bool, error)) error {
 			return err
 		}
 		if time.Now().After(g.until) {
-			return fmt.Errorf("%w: another process holds %s; if none does, remove it", ErrLocked, file)
+			return fmt.Errorf("%w: another process holds %s; if none does, remove it", ErrLocked, g.repo.shown(file))
 		}
 		time.Sleep(pause/2 + rand.N(pause))
 	}
+}
+
+// shown is a file of the common directory as messages name it: not every reader of
+// theirs is to know where the repository is.
+func (r *Repo) shown(file string) string {
+	rel, err := filepath.Rel(filepath.Dir(r.commonDir), file)
+	if err != nil {
+		return filepath.Base(file)
+	}
+	return filepath.ToSlash(rel)
 }
 
 // recover ends what a writer that died has left.
@@ -255,7 +265,7 @@ func (l *refLock) take() (bool, error) {
 		}
 		return false, nil
 	case isMissing(err):
-		return false, fmt.Errorf("%w: a ref stands where %s needs a directory", ErrRefConflict, l.file)
+		return false, fmt.Errorf("%w: a ref stands where %s needs a directory", ErrRefConflict, l.guard.repo.shown(l.file))
 	}
 	return l.takeUnlinked()
 }

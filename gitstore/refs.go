@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -41,30 +43,42 @@ func (r *Repo) Head() (branch string, id CommitID, err error) {
 
 // Refs lists the refs whose names start with prefix ("refs/heads/"), sorted.
 func (r *Repo) Refs(prefix string) ([]Ref, error) {
+	refs, err := r.refs(prefix)
+	if err != nil {
+		return nil, fmt.Errorf("list refs: %w", err)
+	}
+	return refs, nil
+}
+
+// refs reads the refs that have files first, then packed-refs: a ref that is
+// packed in between is found in one or the other.
+func (r *Repo) refs(prefix string) ([]Ref, error) {
+	names, err := r.looseRefs(prefix)
+	if err != nil {
+		return nil, err
+	}
+	found := map[string]oid{}
+	failed := map[string]error{}
+	for _, name := range names {
+		_, found[name], failed[name] = r.follow(name)
+	}
 	packed, err := r.packedRefs()
 	if err != nil {
-		return nil, fmt.Errorf("list refs: %w", err)
+		return nil, err
 	}
-	var names []string
-	for name := range packed.all() {
-		names = append(names, name)
+	for name, id := range packed.all() {
+		if _, loose := found[name]; !loose && strings.HasPrefix(name, prefix) {
+			found[name] = id
+		}
 	}
-	loose, err := r.looseRefs()
-	if err != nil {
-		return nil, fmt.Errorf("list refs: %w", err)
-	}
-	names = append(names, loose...)
-	names = slices.DeleteFunc(names, func(n string) bool { return !strings.HasPrefix(n, prefix) })
-	slices.Sort(names)
 	refs := []Ref{}
-	for _, name := range slices.Compact(names) {
-		_, target, err := r.follow(name)
-		if err == nil && target == (oid{}) {
+	for _, name := range slices.Sorted(maps.Keys(found)) {
+		ref, err := Ref{Name: name}, failed[name]
+		if err == nil && found[name] == (oid{}) {
 			continue // removed meanwhile, or a symbolic ref to an unborn branch
 		}
-		ref := Ref{Name: name}
 		if err == nil {
-			ref.Commit, err = r.peel(target)
+			ref.Commit, err = r.peel(found[name])
 		}
 		if err != nil {
 			ref.Err = fmt.Errorf("read %s: %w", name, err)
@@ -74,13 +88,16 @@ func (r *Repo) Refs(prefix string) ([]Ref, error) {
 	return refs, nil
 }
 
-// looseRefs lists the names of the refs that have files.
-func (r *Repo) looseRefs() ([]string, error) {
+// looseRefs lists the names with a prefix that have files.
+func (r *Repo) looseRefs(prefix string) ([]string, error) {
 	var names []string
 	root := filepath.Join(r.commonDir, "refs")
+	if dir := path.Dir(prefix + "x"); validRef(dir) && strings.HasPrefix(dir, "refs/") {
+		root = filepath.Join(r.commonDir, filepath.FromSlash(dir))
+	}
 	err := filepath.WalkDir(root, func(p string, d fs.DirEntry, err error) error {
 		if err != nil {
-			if errors.Is(err, fs.ErrNotExist) {
+			if isMissing(err) {
 				return nil // git removes empty directories
 			}
 			return err
@@ -89,7 +106,7 @@ func (r *Repo) looseRefs() ([]string, error) {
 		if err != nil {
 			return err
 		}
-		if name := filepath.ToSlash(rel); !d.IsDir() && validRef(name) {
+		if name := filepath.ToSlash(rel); !d.IsDir() && strings.HasPrefix(name, prefix) && validRef(name) {
 			names = append(names, name)
 		}
 		return nil

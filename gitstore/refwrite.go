@@ -143,7 +143,7 @@ func removeEmpty(dir string) error {
 	}
 	for _, e := range entries {
 		if !e.IsDir() {
-			return fmt.Errorf("%w: %s holds files", ErrRefConflict, dir)
+			return fmt.Errorf("%w: directory %s holds files", ErrRefConflict, filepath.Base(dir))
 		}
 		if err := removeEmpty(filepath.Join(dir, e.Name())); err != nil {
 			return err
@@ -181,7 +181,8 @@ func (r *Repo) appendLog(name string, old, to CommitID, who Signature, message s
 		return err
 	}
 	line := fmt.Sprintf("%s %s %s <%s> %d %s\t%s\n", old, to, who.Name, who.Email, who.When.Unix(), who.When.Format("-0700"), oneLine(message))
-	return writeSynced(f, []byte(line))
+	_, err = f.WriteString(line) // no more durable than git's
+	return errors.Join(err, f.Close())
 }
 
 // wantsLog reports whether a ref gets a reflog of its own accord.

@@ -5,12 +5,12 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/filemode"
-	gitobject "github.com/go-git/go-git/v5/plumbing/object"
 
 	"kb/note"
 )
@@ -321,25 +321,33 @@ func (w *treeWriter) store(t rawTree) (oid, error) {
 	if len(t) == 0 {
 		return oid{}, nil
 	}
-	data, err := encodeTree(t)
-	if err != nil {
-		return oid{}, err
-	}
-	return w.put(object{kindTree, data})
+	return w.put(object{kindTree, encodeTree(t)})
 }
 
 // encodeTree writes a tree as git does: sorted, a directory as if its name ended
 // in a slash.
-func encodeTree(t rawTree) ([]byte, error) {
-	tree := gitobject.Tree{Entries: make([]gitobject.TreeEntry, 0, len(t))}
+func encodeTree(t rawTree) []byte {
+	keys := make([]string, 0, len(t))
+	size := 0
 	for name, e := range t {
-		tree.Entries = append(tree.Entries, gitobject.TreeEntry{Name: name, Mode: e.bits, Hash: plumbing.Hash(e.id)})
+		if e.mode() == modeDir {
+			name += "/"
+		}
+		keys = append(keys, name)
+		size += len("100644 \x00") + len(name) + len(e.id)
 	}
-	slices.SortFunc(tree.Entries, func(a, b gitobject.TreeEntry) int {
-		x := treeEntry{name: a.Name, mode: foldMode(int(a.Mode))}
-		return x.compare(&treeEntry{name: b.Name, mode: foldMode(int(b.Mode))})
-	})
-	return encode(&tree)
+	slices.Sort(keys)
+	data := make([]byte, 0, size)
+	for _, key := range keys {
+		name := strings.TrimSuffix(key, "/")
+		e := t[name]
+		data = strconv.AppendUint(data, uint64(e.bits), 8)
+		data = append(data, ' ')
+		data = append(data, name...)
+		data = append(data, 0)
+		data = append(data, e.id[:]...)
+	}
+	return data
 }
 
 // encode lets go-git write an object, and takes its bytes.

@@ -2,6 +2,7 @@ package gitstore
 
 import (
 	"bytes"
+	"compress/zlib"
 	"crypto/sha1"
 	"errors"
 	"fmt"
@@ -9,9 +10,6 @@ import (
 	"os"
 	"path/filepath"
 	"time"
-
-	"github.com/go-git/go-git/v5/plumbing"
-	"github.com/go-git/go-git/v5/plumbing/format/objfile"
 
 	"kb/note"
 )
@@ -184,19 +182,21 @@ func createIn(dir string) (*os.File, error) {
 	}
 }
 
+// deflateObject makes the bytes of an object's file. The level is git's for these.
 func deflateObject(id oid, o object) ([]byte, error) {
 	var b bytes.Buffer
-	w := objfile.NewWriter(&b)
-	if err := w.WriteHeader(plumbing.ObjectType(o.kind), int64(len(o.data))); err != nil {
-		return nil, err
+	w, err := zlib.NewWriterLevel(&b, zlib.BestSpeed)
+	if err != nil {
+		return nil, err // unreachable: the level exists
 	}
+	fmt.Fprintf(w, "%s %d\x00", o.kind, len(o.data))
 	if _, err := w.Write(o.data); err != nil {
 		return nil, err
 	}
 	if err := w.Close(); err != nil {
 		return nil, err
 	}
-	if oid(w.Hash()) != id {
+	if hashObject(o) != id {
 		return nil, fmt.Errorf("%w: it changed while it was written", ErrCorrupt)
 	}
 	return b.Bytes(), nil
