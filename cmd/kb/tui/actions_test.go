@@ -85,6 +85,16 @@ func TestMoved(t *testing.T) {
 	}
 }
 
+// A draft that moves between the list and its diff is shown as it is then.
+func TestMovedBeforeShown(t *testing.T) {
+	desk := newTable()
+	desk.gone = map[string]string{"retry-notes": "ffffffffff"}
+	s := show(t, desk, 80, 24)
+	if got := picture(t, s); !strings.Contains(got, "fffffff") || !strings.Contains(got, "guides/retry.md") {
+		t.Errorf("not shown:\n%s", got)
+	}
+}
+
 func TestActionFails(t *testing.T) {
 	desk := newTable()
 	desk.err = errors.New("guides/retry.md has changes\x1b[2J that are not committed\nkb: hint: commit them")

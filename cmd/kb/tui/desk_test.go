@@ -20,12 +20,17 @@ type table struct {
 	diffs  map[string]*Diff
 	did    []string
 	err    error             // of the next action
-	moved  map[string]string // where drafts have moved, unknown to the screen
+	moved  map[string]string // where drafts have moved, which merging tells
+	gone   map[string]string // the same, which reading tells
 }
 
 func (t *table) Drafts(context.Context) ([]Draft, error) { return slices.Clone(t.drafts), nil }
 
 func (t *table) Diff(_ context.Context, d Draft) (*Diff, error) {
+	if now := t.gone[d.Name]; now != "" && now != d.Commit {
+		t.settle(d, now)
+		return nil, ErrMoved
+	}
 	return t.diffs[d.Name], nil
 }
 
@@ -49,11 +54,7 @@ func (t *table) Reject(_ context.Context, d Draft, reason string) (string, error
 
 func (t *table) act(d Draft, what string) error {
 	if now := t.moved[d.Name]; now != "" && now != d.Commit {
-		for i := range t.drafts {
-			if t.drafts[i].Name == d.Name {
-				t.drafts[i].Commit = now
-			}
-		}
+		t.settle(d, now)
 		return fmt.Errorf("%s: %w", d.Name, ErrMoved)
 	}
 	if err := t.err; err != nil {
@@ -62,6 +63,15 @@ func (t *table) act(d Draft, what string) error {
 	}
 	t.did = append(t.did, what)
 	return nil
+}
+
+// settle lists a draft at the commit where it is.
+func (t *table) settle(d Draft, now string) {
+	for i := range t.drafts {
+		if t.drafts[i].Name == d.Name {
+			t.drafts[i].Commit = now
+		}
+	}
 }
 
 func (t *table) remove(gone Draft) {

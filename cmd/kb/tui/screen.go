@@ -93,7 +93,7 @@ func (s *screen) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case draftsMsg:
 		return s, s.listed(msg)
 	case diffMsg:
-		s.opened(msg)
+		return s, s.opened(msg)
 	case doneMsg:
 		return s, s.done(msg)
 	}
@@ -155,13 +155,18 @@ func (s *screen) readDiff(d Draft) tea.Cmd {
 	}
 }
 
-// opened takes the diff of a draft, if it is still the one to show.
-func (s *screen) opened(msg diffMsg) {
+// opened takes the diff of a draft, if it is still the one to show. Where the
+// draft moved since the list was read, the list is read again.
+func (s *screen) opened(msg diffMsg) tea.Cmd {
 	if s.pane == nil || s.pane.draft.Name != msg.draft.Name || s.pane.draft.Commit != msg.draft.Commit {
-		return
+		return nil
 	}
 	s.pane.fill(msg.diff, msg.err)
 	s.layOut()
+	if errors.Is(msg.err, ErrMoved) {
+		return s.reload
+	}
+	return nil
 }
 
 // act does something to a draft while the screen waits.
