@@ -56,6 +56,7 @@ type CollectionHealth struct {
 	MalformedFrontmatter []Issue        `json:"malformed_frontmatter"`
 	Conflicting          []Issue        `json:"conflicting"`
 	ObsoleteLinks        []Issue        `json:"obsolete_links"`
+	AmbiguousLinks       []Issue        `json:"ambiguous_links"`
 }
 
 // Issue is one thing wrong with a note, and what mends it.
@@ -89,6 +90,7 @@ func (h *CollectionHealth) kinds() []struct {
 		{"duplicate_titles", &h.DuplicateTitles},
 		{"conflicting", &h.Conflicting},
 		{"obsolete_links", &h.ObsoleteLinks},
+		{"ambiguous_links", &h.AmbiguousLinks},
 		{"near_duplicates", &h.NearDuplicates},
 		{"orphans", &h.Orphans},
 		{"stubs", &h.Stubs},
@@ -241,6 +243,9 @@ func (x *inspector) linksOf(h *CollectionHealth, i int) {
 		}
 		x.issue(list, i, b.link.Line, b.mend(), "%s: %s", linkName(b.link), b.why)
 	}
+	for _, u := range x.graph.unsure[i] {
+		x.issue(&h.AmbiguousLinks, i, u.link.Line, u.mend(), "%s could mean any of %s: %s", linkName(u.link), plural(len(u.paths), "file"), clip(strings.Join(u.paths, ", "), 200))
+	}
 	for _, e := range x.graph.out[i] {
 		if c := x.cards[e.doc]; c.obsolete && !x.cards[i].obsolete {
 			mend := "link to what replaced it"
@@ -250,6 +255,14 @@ func (x *inspector) linksOf(h *CollectionHealth, i int) {
 			x.issue(&h.ObsoleteLinks, i, e.link.Line, mend, "links to %s, which is obsolete", x.docs[e.doc].path)
 		}
 	}
+}
+
+// mend is the link by its path from the collection's root.
+func (u unsureLink) mend() string {
+	if u.link.Kind == note.MarkdownLink {
+		return "link to /" + u.path
+	}
+	return "[[" + strings.TrimSuffix(u.path, ".md") + "]]"
 }
 
 func (b brokenLink) mend() string {

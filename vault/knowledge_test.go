@@ -94,6 +94,54 @@ func TestLinks(t *testing.T) {
 	}
 }
 
+func TestAmbiguousLinks(t *testing.T) {
+	s := vaulttest.Service(t, vaulttest.Repo(t, `
+-- a/Setup.md --
+x
+-- b/Setup.md --
+see [[Setup]] and [[a/Setup]]
+-- c.md --
+one
+
+[[setup#h|x]] [y](Setup.md) [[b/Setup]] ![[pic.png]]
+-- p/pic.png --
+x
+-- q/pic.png --
+y
+-- @commit 2024-01-02 first --
+`))
+	r := ask[vault.LinksResult](t, s, "kb_links", `{"path":"c.md"}`)
+	both := []string{"a/Setup.md", "b/Setup.md"}
+	want := []vault.AmbiguousLink{
+		{Path: "setup#h", Line: 3, Means: "a/Setup.md", Candidates: both},
+		{Path: "Setup.md", Line: 3, Means: "a/Setup.md", Candidates: both},
+		{Path: "pic.png", Line: 3, Means: "p/pic.png", Candidates: []string{"p/pic.png", "q/pic.png"}},
+	}
+	if diff := cmp.Diff(want, r.Ambiguous); diff != "" || r.AmbiguousLinks != 3 {
+		t.Errorf("links: %d (-want +got):\n%s", r.AmbiguousLinks, diff)
+	}
+	if in := ask[vault.LinksResult](t, s, "kb_links", `{"path":"c.md","direction":"in"}`); len(in.Ambiguous) != 0 {
+		t.Errorf("links to a note: %v", in.Ambiguous)
+	}
+	if g := ask[vault.LinksResult](t, s, "kb_links", `{}`); g.AmbiguousLinks != 4 {
+		t.Errorf("graph: %d ambiguous links, want 4", g.AmbiguousLinks)
+	}
+	h := ask[vault.HealthResult](t, s, "kb_health", `{}`).Collections[0]
+	var got []string
+	for _, x := range h.AmbiguousLinks {
+		got = append(got, fmt.Sprintf("%s:%d: %s: %s", x.Path, x.Line, x.Message, x.Mend))
+	}
+	issues := []string{
+		"b/Setup.md:1: Setup could mean any of 2 files: a/Setup.md, b/Setup.md: [[b/Setup]]",
+		"c.md:3: setup#h could mean any of 2 files: a/Setup.md, b/Setup.md: [[a/Setup]]",
+		"c.md:3: Setup.md could mean any of 2 files: a/Setup.md, b/Setup.md: link to /a/Setup.md",
+		"c.md:3: pic.png could mean any of 2 files: p/pic.png, q/pic.png: [[p/pic.png]]",
+	}
+	if diff := cmp.Diff(issues, got); diff != "" {
+		t.Errorf("health (-want +got):\n%s", diff)
+	}
+}
+
 func TestHealth(t *testing.T) {
 	s := vaulttest.Service(t, vaulttest.Repo(t, garden))
 	r := ask[vault.HealthResult](t, s, "kb_health", `{"at":"HEAD","min_words":3}`)

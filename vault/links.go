@@ -3,6 +3,7 @@ package vault
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"path"
 	"slices"
 	"strings"
@@ -15,6 +16,15 @@ type linkGraph struct {
 	out    [][]linkTo // by doc, in source order
 	in     [][]linkTo // by doc, in order of the linking docs
 	broken [][]brokenLink
+	unsure [][]unsureLink
+}
+
+// unsureLink is a link that could mean several files: path is the one that it
+// is taken for, all of them are in paths.
+type unsureLink struct {
+	link  *note.Link
+	path  string
+	paths []string
 }
 
 // linkTo is one link, seen from one of its ends: doc is the other end.
@@ -54,7 +64,7 @@ func (w *view) graph(ctx context.Context) (*linkGraph, error) {
 	if w.links != nil && !w.partial.Load() {
 		return w.links, nil
 	}
-	g := &linkGraph{out: make([][]linkTo, len(w.docs)), in: make([][]linkTo, len(w.docs)), broken: make([][]brokenLink, len(w.docs))}
+	g := &linkGraph{out: make([][]linkTo, len(w.docs)), in: make([][]linkTo, len(w.docs)), broken: make([][]brokenLink, len(w.docs)), unsure: make([][]unsureLink, len(w.docs))}
 	resolvers := w.resolvers()
 	for i, d := range w.docs {
 		for k := range cards[i].links {
@@ -99,6 +109,9 @@ func (w *view) follow(g *linkGraph, r *note.Resolver, titles map[string][]int, i
 		}
 		g.broken[i] = append(g.broken[i], b)
 		return
+	}
+	if len(t.Ambiguous) > 0 {
+		g.unsure[i] = append(g.unsure[i], unsureLink{l, t.Path, t.Ambiguous})
 	}
 	j := i
 	if l.Target != "" {
@@ -178,18 +191,20 @@ type LinksParams struct {
 
 // LinksResult is the links of a note, or the graph.
 type LinksResult struct {
-	Path            string       `json:"path,omitempty"`
-	Out             []Linked     `json:"out"`
-	In              []Linked     `json:"in"`
-	Broken          []BrokenLink `json:"broken"`
-	Nodes           []Node       `json:"nodes"`
-	Edges           []Edge       `json:"edges"`
-	NodeCount       int          `json:"node_count"` // before the budget cut any
-	EdgeCount       int          `json:"edge_count"`
-	Orphans         int          `json:"orphans"`
-	UnresolvedLinks int          `json:"unresolved_links"`
-	Truncated       bool         `json:"truncated,omitempty"`
-	Next            string       `json:"next,omitempty"`
+	Path            string          `json:"path,omitempty"`
+	Out             []Linked        `json:"out"`
+	In              []Linked        `json:"in"`
+	Broken          []BrokenLink    `json:"broken"`
+	Ambiguous       []AmbiguousLink `json:"ambiguous"`
+	Nodes           []Node          `json:"nodes"`
+	Edges           []Edge          `json:"edges"`
+	NodeCount       int             `json:"node_count"` // before the budget cut any
+	EdgeCount       int             `json:"edge_count"`
+	Orphans         int             `json:"orphans"`
+	UnresolvedLinks int             `json:"unresolved_links"`
+	AmbiguousLinks  int             `json:"ambiguous_links"`
+	Truncated       bool            `json:"truncated,omitempty"`
+	Next            string          `json:"next,omitempty"`
 	Seen
 }
 
@@ -202,6 +217,17 @@ type BrokenLink struct {
 	Why   string `json:"why"`
 	Near  string `json:"near,omitempty"` // the note that may be meant
 }
+
+// AmbiguousLink is a link by a name that several files have.
+type AmbiguousLink struct {
+	Path       string   `json:"path"` // what it names
+	Line       int      `json:"line"`
+	Means      string   `json:"means"`      // the file that it is taken for
+	Candidates []string `json:"candidates"` // all files of the name
+}
+
+// maxCandidates bounds the files listed of one name.
+const maxCandidates = 10
 
 // Node is a note of the graph; one that is linked to but does not exist has
 // exists false.
@@ -226,7 +252,7 @@ var linksOp = define(Op{
 	Name:        "kb_links",
 	Title:       "Follow links",
 	Summary:     "Show the links of a note, or the graph of all",
-	Description: "Links to and from a note, with line and text, and its broken links; depth follows further. Without path: the graph of the vault as nodes and edges.",
+	Description: "Links to and from a note, with line and text, broken or ambiguous; depth follows further. Without path: the graph of the vault as nodes and edges.",
 	Examples:    []string{"kb links guides/retry.md", "kb links --json | jq '.orphans'"},
 }, (*Vault).Links)
 
@@ -258,17 +284,21 @@ func (v *Vault) Links(ctx context.Context, p LinksParams) (*LinksResult, error) 
 			r.Broken = append(r.Broken, BrokenLink{Path: linkName(b.link), Title: b.link.Target, Line: b.link.Line,
 				Text: b.link.Text, Why: string(b.why), Near: b.near})
 		}
+		for _, u := range g.unsure[f.doc] {
+			r.Ambiguous = append(r.Ambiguous, AmbiguousLink{Path: linkName(u.link), Line: u.link.Line, Means: u.path,
+				Candidates: u.paths[:min(maxCandidates, len(u.paths))]})
+		}
 	}
 	if p.Direction != "out" {
 		r.In = f.reach(g.in, f.doc, p.Depth)
 	}
-	r.UnresolvedLinks = len(r.Broken)
+	r.UnresolvedLinks, r.AmbiguousLinks = len(r.Broken), len(r.Ambiguous)
 	r.cut(f.view, from.offset, p.MaxTokens)
 	return r, nil
 }
 
 func newLinksResult(w *view) *LinksResult {
-	return &LinksResult{Out: []Linked{}, In: []Linked{}, Broken: []BrokenLink{}, Nodes: []Node{}, Edges: []Edge{}, Seen: w.seen()}
+	return &LinksResult{Out: []Linked{}, In: []Linked{}, Broken: []BrokenLink{}, Ambiguous: []AmbiguousLink{}, Nodes: []Node{}, Edges: []Edge{}, Seen: w.seen()}
 }
 
 // reach lists the notes within depth links, nearest first.
@@ -329,6 +359,7 @@ func (v *Vault) wholeGraph(ctx context.Context, p LinksParams) (*LinksResult, er
 			Aliases: append([]string{}, c.aliases...), Exists: true, Orphan: orphan})
 		r.Edges = append(r.Edges, w.edges(g, i)...)
 		r.UnresolvedLinks += len(g.broken[i])
+		r.AmbiguousLinks += len(g.unsure[i])
 	}
 	r.addMissing()
 	r.NodeCount, r.EdgeCount = len(r.Nodes), len(r.Edges)
@@ -395,6 +426,7 @@ func (r *LinksResult) cut(w *view, offset, budget int) {
 		pileOf(&r.Out, costs[Linked](25)),
 		pileOf(&r.In, costs[Linked](25)),
 		pileOf(&r.Broken, costs[BrokenLink](25)),
+		pileOf(&r.Ambiguous, costs[AmbiguousLink](25)),
 		pileOf(&r.Nodes, costs[Node](30)),
 		pileOf(&r.Edges, costs[Edge](25)),
 	}, offset, budget)
@@ -406,8 +438,8 @@ func (r *LinksResult) cut(w *view, offset, budget int) {
 // Text writes the links as lists.
 func (r *LinksResult) Text(t *Text) {
 	if r.Path == "" {
-		t.Printf("%s, %s, %s, %s\n", t.Strong(plural(r.NodeCount, "node")), plural(r.EdgeCount, "edge"),
-			plural(r.Orphans, "orphan"), plural(r.UnresolvedLinks, "broken link"))
+		t.Printf("%s, %s, %s, %s, %s\n", t.Strong(plural(r.NodeCount, "node")), plural(r.EdgeCount, "edge"),
+			plural(r.Orphans, "orphan"), plural(r.UnresolvedLinks, "broken link"), plural(r.AmbiguousLinks, "ambiguous link"))
 		t.Printf("%s\n", t.Dim(r.Seen.text()))
 		return
 	}
@@ -426,6 +458,12 @@ func (r *LinksResult) Text(t *Text) {
 		t.Printf("%s\n", t.Strong("broken"))
 		for _, b := range r.Broken {
 			t.Printf("  %s\n", t.Warn(strings.Join(nonEmpty([]string{b.Path, b.Why, b.Near}), " - ")))
+		}
+	}
+	if len(r.Ambiguous) > 0 {
+		t.Printf("%s\n", t.Strong("ambiguous"))
+		for _, a := range r.Ambiguous {
+			t.Printf("  %s\n", t.Warn(fmt.Sprintf("%s - taken for %s, of %s", a.Path, a.Means, strings.Join(a.Candidates, ", "))))
 		}
 	}
 	t.more(r.Next)
