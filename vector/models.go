@@ -38,10 +38,9 @@ const m2vFixture = "tests/fixtures/test-model-vocab-quantized/"
 
 // Models returns the models that are known by name, the default one first.
 //
-// Revisions, sizes and hashes were published by several who pinned the same
-// files, independently of each other; docs/guides/models.md says where they were
-// looked up. The files without a hash are small, and the hub's own hash of them
-// is what a download is compared with.
+// Revisions, sizes and hashes are those that several others publish who pin the
+// same files; see docs/guides/models.md. The files without one are compared with
+// the hub's own hash of them.
 func Models() []Model {
 	return []Model{
 		{
