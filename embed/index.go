@@ -24,6 +24,7 @@ type Index struct {
 	chunks  cas.RecipeID
 	vectors cas.RecipeID
 	packs   packs
+	graphs  graphs
 
 	turn    chan struct{} // holds the turn to embed
 	changes atomic.Int64  // of what is stored

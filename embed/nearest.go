@@ -131,7 +131,7 @@ func (v *View) furthest(to Direction, k int, keep func(note.ID) bool) (map[int32
 		sets = v.sets(keep)
 	}
 	for n, set := range sets {
-		found, err := v.packs[n].Search(to, k, set)
+		found, err := v.index.searcher(v.packs[n]).Search(to, k, set)
 		if err != nil {
 			return nil, err
 		}

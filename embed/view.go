@@ -33,6 +33,7 @@ func (c Coverage) Part() float64 {
 // View is the vectors of a set of notes. It is immutable and safe for concurrent
 // use, and its answers are a function of the notes and the recipes.
 type View struct {
+	index  *Index
 	dim    int
 	packs  []*vector.Pack
 	all    []*vector.Set // the view's vectors, by pack
@@ -58,7 +59,7 @@ func (x *Index) View(ctx context.Context, ids []note.ID) (*View, Coverage, error
 	if err != nil {
 		return nil, c, err
 	}
-	v := &View{ids: slices.Clone(ids)}
+	v := &View{index: x, ids: slices.Clone(ids)}
 	slices.SortFunc(v.ids, func(a, b note.ID) int { return slices.Compare(a[:], b[:]) })
 	var texts []cas.Hash
 	for i, id := range v.ids {
