@@ -18,6 +18,17 @@ func TestOutIsDim(t *testing.T) {
 	}
 }
 
+// Carriage returns are shown where they are not everywhere.
+func TestCarriageReturns(t *testing.T) {
+	desk := newTable()
+	desk.diffs["retry-notes"] = &Diff{Notes: []Note{{Path: "crlf.md", Kind: NoteChanged, Hunks: []Hunk{
+		hunk(1, "", " same\r", "-old\r", "+new\r"), hunk(9, "", " plain", "-ended", "+ended\r")}}}}
+	got := picture(t, show(t, desk, 80, 24))
+	if strings.Contains(got, "new␍") || !strings.Contains(got, "+ ended␍") {
+		t.Errorf("shown:\n%s", got)
+	}
+}
+
 // The problems of a draft of many notes are seen without scrolling, some of them.
 func TestProblemsInHead(t *testing.T) {
 	desk := large(50, 10)

@@ -2,6 +2,7 @@ package tui
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -198,9 +199,21 @@ func (p *pane) line(it item) diff.Line {
 	h := &p.diff.Notes[it.note].Hunks[it.hunk]
 	if at := (hunkAt{it.note, it.hunk}); !p.words[at] {
 		p.words[at] = true
+		h.trimReturns()
 		h.Words()
 	}
 	return h.Lines[it.line]
+}
+
+// trimReturns hides the carriage returns of a note that has them at every line's
+// end. One that is not like the other lines is shown.
+func (h *Hunk) trimReturns() {
+	if slices.ContainsFunc(h.Lines, func(l diff.Line) bool { return !strings.HasSuffix(l.Text, "\r") }) {
+		return
+	}
+	for i := range h.Lines {
+		h.Lines[i].Text = strings.TrimSuffix(h.Lines[i].Text, "\r")
+	}
 }
 
 func lineStyles(kind diff.Kind) (base, on style) {
