@@ -18,7 +18,7 @@ import (
 
 // Options narrow what a server offers.
 type Options struct {
-	ReadOnly bool     // no tool that writes
+	ReadOnly bool     // no tool that writes, nor what only a writer needs
 	Tools    []string // only these; all when empty
 	Agent    string   // who the agent is, in what it writes: "NAME" or "NAME <ADDRESS>"; the client's name when empty
 	Log      func(format string, args ...any)
@@ -39,11 +39,12 @@ func New(svc *vault.Service, o Options) (*Server, error) {
 	if o.Log == nil {
 		o.Log = func(string, ...any) {}
 	}
+	writes := !o.ReadOnly && (len(o.Tools) == 0 || slices.Contains(o.Tools, "kb_write"))
 	s := &Server{svc: svc, agent: o.Agent, log: o.Log, scrub: newScrubber(svc.Config())}
 	s.sdk = sdk.NewServer(
 		&sdk.Implementation{Name: "kb", Title: "kb knowledge base", Version: vault.Version},
 		&sdk.ServerOptions{
-			Instructions: Instructions(svc.Config()),
+			Instructions: Instructions(svc.Config(), writes),
 			Logger:       slog.New(slog.DiscardHandler),
 			PageSize:     1000,
 
@@ -56,7 +57,7 @@ func New(svc *vault.Service, o Options) (*Server, error) {
 			continue
 		}
 		known[op.Name] = true
-		if op.Writes && o.ReadOnly || len(o.Tools) > 0 && !slices.Contains(o.Tools, op.Name) {
+		if (op.Writes || op.Drafts) && o.ReadOnly || len(o.Tools) > 0 && !slices.Contains(o.Tools, op.Name) {
 			continue
 		}
 		s.addTool(op)

@@ -206,6 +206,56 @@ func size(t *testing.T, v any) int {
 	return len(b)
 }
 
+// Hints are true: what changes the repository says so, and is not offered to a
+// reader.
+func TestAnnotations(t *testing.T) {
+	svc := agent(t, vaulttest.Repo(t, notes))
+	list := func(o Options) map[string]*sdk.ToolAnnotations {
+		r, err := connect(t, svc, o, nil).ListTools(context.Background(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		tools := map[string]*sdk.ToolAnnotations{}
+		for _, tool := range r.Tools {
+			tools[tool.Name] = tool.Annotations
+		}
+		return tools
+	}
+	all, reader := list(Options{}), list(Options{ReadOnly: true})
+	for name, a := range all {
+		writes := name == "kb_write" || name == "kb_edit"
+		if a.ReadOnlyHint == writes || a.IdempotentHint == writes || a.OpenWorldHint == nil || *a.OpenWorldHint ||
+			writes && (a.DestructiveHint == nil || *a.DestructiveHint) {
+			t.Errorf("%s: %+v", name, a)
+		}
+		if _, ok := reader[name]; ok == (writes || name == "kb_drafts") {
+			t.Errorf("%s for a reader: %v", name, ok)
+		}
+	}
+	s := connect(t, svc, Options{ReadOnly: true}, nil)
+	if _, err := s.CallTool(context.Background(), &sdk.CallToolParams{Name: "kb_write", Arguments: map[string]any{"title": "x", "body": "y"}}); err == nil {
+		t.Error("a reader wrote")
+	}
+}
+
+// A commit names the agent, and the program that it runs in.
+func TestCaller(t *testing.T) {
+	dir := vaulttest.Repo(t, notes)
+	svc := agent(t, dir)
+	for name, o := range map[string]Options{"test": {}, "Ada's bot": {Agent: "Ada's bot <bot@example.org>"}} {
+		s := connect(t, svc, o, nil)
+		r := call(t, s, "kb_write", map[string]any{"title": "By " + name, "body": "x"})
+		if r.IsError {
+			t.Fatal(text(r))
+		}
+		draft := asValue(t, r.StructuredContent)["branch"].(string)
+		want := name + " | " + name + " | test 1"
+		if got := vaulttest.Git(t, dir, "log", "-1", "--format=%an | %(trailers:key=Kb-Agent,valueonly,separator=) | %(trailers:key=Kb-Client,valueonly,separator=)", draft); got != want {
+			t.Errorf("%s, want %s", got, want)
+		}
+	}
+}
+
 func TestToolsNarrowed(t *testing.T) {
 	svc := agent(t, vaulttest.Repo(t, notes))
 	s := connect(t, svc, Options{Tools: []string{"search", "get_document"}, ReadOnly: true}, nil)
@@ -374,13 +424,16 @@ func TestPanic(t *testing.T) {
 
 func TestInstructions(t *testing.T) {
 	cfg := &vault.Config{Collections: []vault.CollectionConfig{
-		{Name: "docs", Description: "The manual of the thing,\nin two lines"}, {Name: "journal"},
+		{Name: "docs", Description: "The manual of the thing,\nin two lines", Writable: true}, {Name: "journal"},
 	}}
-	golden(t, "testdata/instructions.txt", Instructions(cfg))
+	golden(t, "testdata/instructions.txt", Instructions(cfg, true))
+	if got := Instructions(cfg, false); strings.Contains(got, "kb_write") || strings.Contains(got, "drafts") {
+		t.Errorf("to a reader: %s", got)
+	}
 	for i := range 40 {
 		cfg.Collections = append(cfg.Collections, vault.CollectionConfig{Name: fmt.Sprint("collection-", i), Description: strings.Repeat("Größe und Maß. ", 20)})
 	}
-	got := Instructions(cfg)
+	got := Instructions(cfg, true)
 	if len(got) >= 2048 {
 		t.Errorf("%d bytes with 42 collections", len(got))
 	}

@@ -67,6 +67,7 @@ var draftsOp = define(Op{
 	Summary:     "List drafts, and what became of them",
 	Description: "Drafts and what became of them: open, merged, or rejected with the reason. name tells all that one changes, whether it merges, and its checks.",
 	Examples:    []string{"kb drafts", "kb drafts retry-notes", "kb drafts --state rejected"},
+	Drafts:      true,
 }, (*Vault).Drafts)
 
 // Drafts lists the drafts of every repository of the vault.

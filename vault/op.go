@@ -24,6 +24,7 @@ type Op struct {
 
 	People  bool // a command only: no tool
 	Writes  bool // adds to the repository
+	Drafts  bool // is of use to those who write only, if it does not itself
 	Derived bool // changes nothing but derived data
 
 	// Raw is set where a person at a terminal or a pipe wants the text itself

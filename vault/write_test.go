@@ -288,6 +288,22 @@ func TestWriteKey(t *testing.T) {
 	}
 }
 
+// A call that another process executes is made by who called, at the caller's
+// time.
+func TestWriteThroughOwner(t *testing.T) {
+	b := newBot(t, desk)
+	cache := t.TempDir()
+	owner := vaulttest.ServiceIn(t, b.dir, cache, vault.Person)
+	owner.Clock = func() time.Time { return testTime.AddDate(1, 0, 0) }
+	do[vault.Stats](t, owner, "kb_stats", nil)
+	b.Service = vaulttest.ServiceIn(t, b.dir, cache, vault.Agent)
+	b.Clock = func() time.Time { return testTime }
+	r := b.change("kb_write", map[string]any{"title": "Far", "body": "x"})
+	if who := b.git("log", "-1", "--format=%an %aI", r.Branch); r.Path != "2026-01-31-far.md" || who != "Robot 2026-01-31T23:30:00+01:00" {
+		t.Errorf("%s: %s", r.Path, who)
+	}
+}
+
 // Near duplicates and notes with the title's words are named.
 func TestWriteSimilar(t *testing.T) {
 	b := newBot(t, desk)
