@@ -346,3 +346,13 @@ func camelParts(s string) []string {
 	}
 	return append(parts, string(rs[start:]))
 }
+
+// StopWords returns the words of a language that plain queries leave out, folded
+// and sorted.
+func StopWords(language string) ([]string, error) {
+	l, err := newLanguage(language)
+	if err != nil {
+		return nil, err
+	}
+	return slices.Sorted(maps.Keys(l.stop)), nil
+}

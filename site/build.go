@@ -54,6 +54,7 @@ type builder struct {
 	attachments map[int]attachment
 	byPage      map[string]*Doc
 	texts       *textCache
+	searchFile  string
 	progress    func(done, total int)
 }
 
@@ -91,7 +92,7 @@ func (b *builder) build(ctx context.Context) error {
 	b.nameFolders()
 	b.nameTags()
 	for _, step := range []func(context.Context) error{
-		b.assets, b.copyAttachments, b.data, b.notes, b.lists, b.redirects, b.feeds,
+		b.assets, b.copyAttachments, b.search, b.data, b.notes, b.lists, b.redirects, b.feeds,
 	} {
 		if err := step(ctx); err != nil {
 			return err

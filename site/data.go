@@ -32,7 +32,7 @@ func (b *builder) data(context.Context) error {
 		return err
 	}
 	index, err := script("site", map[string]any{
-		"title": b.set.Title, "commit": b.set.Commit.ID, "date": b.set.Commit.Date, "nav": navName,
+		"title": b.set.Title, "commit": b.set.Commit.ID, "date": b.set.Commit.Date, "nav": navName, "search": b.searchFile,
 	})
 	if err != nil {
 		return err

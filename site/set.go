@@ -19,6 +19,9 @@ type Set struct {
 	Docs        []*Doc // by collection, in the order of Collections, then by path
 	Files       []File // attachments that notes may show or link to, likewise
 
+	// Search is what the site's search ranks by; nil for a site without.
+	Search *SearchData
+
 	// Moved lists paths at which docs were before.
 	Moved []Moved
 

@@ -139,7 +139,10 @@ func (w *view) siteSet(ctx context.Context) (*site.Set, int, error) {
 		set.Docs = append(set.Docs, doc)
 	}
 	slices.SortFunc(set.Docs, w.inOrder())
-	set.Files, err = w.siteFiles(ctx)
+	if set.Files, err = w.siteFiles(ctx); err != nil {
+		return nil, 0, err
+	}
+	set.Search, err = w.siteSearch(ctx, set.Docs)
 	return set, left, err
 }
 
