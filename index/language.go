@@ -356,3 +356,20 @@ func StopWords(language string) ([]string, error) {
 	}
 	return slices.Sorted(maps.Keys(l.stop)), nil
 }
+
+// Articles returns the words that a language takes off before an apostrophe, as
+// the French l' of l'air, sorted; none for most.
+func Articles(language string) ([]string, error) {
+	l, err := newLanguage(language)
+	if err != nil {
+		return nil, err
+	}
+	name := articleLists[l.name]
+	if name == "" {
+		return []string{}, nil
+	}
+	words, err := registry.NewCache().TokenMapNamed(name)
+	return slices.Sorted(maps.Keys(words)), err
+}
+
+var articleLists = map[string]string{"ca": ca.ArticlesName, "fr": fr.ArticlesName, "ga": ga.ArticlesName, "it": it.ArticlesName}

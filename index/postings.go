@@ -136,3 +136,53 @@ func (e *evaluation) postingsOf(list []Posting, term string) ([]Posting, error) 
 	}
 	return list, nil
 }
+
+// EachStream calls fn with every note's position stream, which decides phrases: for
+// each section of text that no phrase crosses, the field in one byte, the number
+// of words in four, little-endian, and three for each word, the low 24 bits of a
+// hash of its term. Notes come in ascending order; fn must not keep
+// the stream.
+func (v *View) EachStream(ctx context.Context, fn func(note int, lengths [StoredFields]uint32, stream []byte) error) error {
+	defer runtime.KeepAlive(v)
+	type place struct {
+		part int
+		num  uint32
+	}
+	at := make([]place, len(v.docs))
+	for i, p := range v.parts {
+		for num, d := range p.docOf {
+			if d >= 0 {
+				at[d] = place{i, uint32(num)}
+			}
+		}
+	}
+	for d, p := range at {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		stream, err := v.stream(p.part, p.num)
+		if err != nil {
+			return err
+		}
+		if err := fn(d, v.parts[p.part].entries[p.num].lens, stream); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// stream returns a copy of a note's position stream.
+func (v *View) stream(part int, num uint32) (out []byte, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("read segment: %v", p)
+		}
+	}()
+	err = v.parts[part].seg.VisitStoredFields(uint64(num), func(name string, _ byte, value []byte, _ []uint64) bool {
+		if name == zapStream {
+			out = append([]byte{}, value...)
+		}
+		return true
+	})
+	return out, err
+}

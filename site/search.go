@@ -6,8 +6,11 @@ import (
 	"context"
 	"encoding/base64"
 	"encoding/binary"
+	"errors"
 	"fmt"
+	"io/fs"
 	"slices"
+	"strings"
 	"unicode/utf8"
 )
 
@@ -26,6 +29,11 @@ type SearchData struct {
 	// Each calls fn with every term in byte order; postings ascend by note and are
 	// fn's only until it returns.
 	Each func(ctx context.Context, fn func(term string, postings []SearchPosting) error) error
+	// Streams calls fn with each note's words in their order, which phrases are
+	// looked for in, in the server's form (docs/reference/format.md), and its paths.
+	Streams func(ctx context.Context, fn func(note int, lengths [SearchFields]uint32, paths []string, stream []byte) error) error
+	// Articles are what the language takes off before an apostrophe.
+	Articles []string
 }
 
 // SearchPosting is what a term is to one note.
@@ -42,6 +50,7 @@ const (
 	shardTerms = 2000
 	rowsShard  = 64
 	textShard  = 24 << 10
+	streamSize = 48 << 10
 )
 
 // searchIndex is the file that says where the rest is.
@@ -57,7 +66,10 @@ type searchIndex struct {
 	Rows     []string              `json:"rows"`  // of 64 notes each
 	Texts    []string              `json:"texts"`
 	TextFrom []int                 `json:"textFrom"` // the first note of each
+	Phrases  []string              `json:"phrases"`
+	From     []int                 `json:"phrasesFrom"`
 	Stops    string                `json:"stops"`
+	Stems    map[string]string     `json:"stems"` // stemmers by language
 }
 
 // searchVersion is the format's, in kb/search.*.js: a client reads its own only.
@@ -82,7 +94,13 @@ func (b *builder) search(ctx context.Context) error {
 	if err = b.textShards(ctx, x); err != nil {
 		return err
 	}
-	stops, err := script("stops", d.Stops)
+	if err = b.streamShards(ctx, x); err != nil {
+		return err
+	}
+	if x.Stems, err = b.stemmers(); err != nil {
+		return err
+	}
+	stops, err := script("stops", map[string][]string{"stops": d.Stops, "articles": d.Articles})
 	if err != nil {
 		return err
 	}
@@ -333,4 +351,59 @@ func (b *builder) noteText(ctx context.Context, d *Doc) (t noteText, size int, e
 		add(h.Text, h.Slug, min(line, starts[k+1]), starts[k+1])
 	}
 	return t, size, nil
+}
+
+// streamShards writes the words of the notes in their order.
+func (b *builder) streamShards(ctx context.Context, x *searchIndex) error {
+	var buf []byte
+	flush := func() error {
+		if len(buf) == 0 {
+			return nil
+		}
+		name, err := b.putPacked("phrases", fmt.Sprintf("q/p%d.js", len(x.Phrases)), buf)
+		x.Phrases, buf = append(x.Phrases, name), nil
+		return err
+	}
+	err := b.set.Search.Streams(ctx, func(note int, lengths [SearchFields]uint32, paths []string, stream []byte) error {
+		if len(buf) == 0 {
+			x.From = append(x.From, note)
+		}
+		for _, n := range lengths {
+			buf = binary.AppendUvarint(buf, uint64(n))
+		}
+		buf = binary.AppendUvarint(buf, uint64(len(paths)))
+		for _, p := range paths {
+			buf = binary.AppendUvarint(buf, uint64(len(p)))
+			buf = append(buf, p...)
+		}
+		buf = binary.AppendUvarint(buf, uint64(len(stream)))
+		if buf = append(buf, stream...); len(buf) >= streamSize {
+			return flush()
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return flush()
+}
+
+// stemmers writes the stemmers that queries may need: of English and Russian,
+// whose words are everywhere, and of the vault's own language.
+func (b *builder) stemmers() (map[string]string, error) {
+	out := map[string]string{}
+	own, _, _ := strings.Cut(strings.ToLower(b.set.Search.Language), "-")
+	for _, language := range []string{"en", "ru", own} {
+		raw, err := assetFiles.ReadFile("assets/stem/stem-" + language + ".js")
+		if errors.Is(err, fs.ErrNotExist) || out[language] != "" {
+			continue // the language has none of Snowball's
+		}
+		if err != nil {
+			return nil, err
+		}
+		if out[language], err = b.putHashed("q/stem-"+language+".js", raw); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
 }

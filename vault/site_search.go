@@ -27,9 +27,14 @@ func (w *view) siteSearch(ctx context.Context, docs []*site.Doc) (*site.SearchDa
 	if err != nil {
 		return nil, err
 	}
+	articles, err := index.Articles(w.v.cfg.Language)
+	if err != nil {
+		return nil, err
+	}
 	stats := text.Statistics()
+	paths := pathsOf(docs)
 	return &site.SearchData{
-		Language: w.v.cfg.Language, Average: stats.Average, Stops: stops, Notes: stats.Order, Obsolete: stats.Obsolete,
+		Language: w.v.cfg.Language, Average: stats.Average, Stops: stops, Articles: articles, Notes: stats.Order, Obsolete: stats.Obsolete,
 		Each: func(ctx context.Context, fn func(string, []site.SearchPosting) error) error {
 			var list []site.SearchPosting
 			return text.EachTerm(ctx, func(term string, postings []index.Posting) error {
@@ -40,5 +45,19 @@ func (w *view) siteSearch(ctx context.Context, docs []*site.Doc) (*site.SearchDa
 				return fn(term, list)
 			})
 		},
+		Streams: func(ctx context.Context, fn func(int, [site.SearchFields]uint32, []string, []byte) error) error {
+			return text.EachStream(ctx, func(n int, lengths [index.StoredFields]uint32, stream []byte) error {
+				return fn(n, lengths, paths[docs[stats.Order[n]].Blob], stream)
+			})
+		},
 	}, nil
+}
+
+// pathsOf lists the paths of each blob, in order.
+func pathsOf(docs []*site.Doc) map[note.ID][]string {
+	out := map[note.ID][]string{}
+	for _, d := range docs {
+		out[d.Blob] = append(out[d.Blob], d.Path)
+	}
+	return out
 }

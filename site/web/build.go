@@ -3,6 +3,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -11,7 +12,7 @@ import (
 )
 
 func main() {
-	if err := bundle("../assets"); err != nil {
+	if err := errors.Join(bundle("../assets"), translateStemmers("../assets/stem"), bundleNode("../testdata")); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
@@ -33,7 +34,7 @@ func bundle(dir string) error {
 			LegalComments:     api.LegalCommentsInline,
 		})
 		if len(r.Errors) > 0 {
-			return fmt.Errorf("%s: %s", entry, r.Errors[0].Text)
+			return fmt.Errorf("%s: %s", r.Errors[0].Location.File, r.Errors[0].Text)
 		}
 		name := filepath.Join(dir, entry[:len(entry)-len(".ts")]+".js")
 		if err := os.WriteFile(name, r.OutputFiles[0].Contents, 0o644); err != nil {
@@ -41,4 +42,26 @@ func bundle(dir string) error {
 		}
 	}
 	return nil
+}
+
+// bundleNode writes the searcher that tests run in node.
+func bundleNode(dir string) error {
+	r := api.Build(api.BuildOptions{
+		EntryPoints: []string{"search/node.ts"}, Bundle: true, Platform: api.PlatformNode, Format: api.FormatCommonJS, Target: api.ES2022, Charset: api.CharsetUTF8,
+	})
+	if len(r.Errors) > 0 {
+		return fmt.Errorf("%s: %s", r.Errors[0].Location.File, r.Errors[0].Text)
+	}
+	return os.WriteFile(filepath.Join(dir, "search.js"), r.OutputFiles[0].Contents, 0o644)
+}
+
+// minify shortens a script without bundling anything.
+func minify(js string) (string, error) {
+	r := api.Transform(js, api.TransformOptions{
+		Target: api.ES2020, MinifyWhitespace: true, MinifySyntax: true, MinifyIdentifiers: true, LegalComments: api.LegalCommentsNone,
+	})
+	if len(r.Errors) > 0 {
+		return "", fmt.Errorf("%s at %d", r.Errors[0].Text, r.Errors[0].Location.Line)
+	}
+	return string(r.Code), nil
 }

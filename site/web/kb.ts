@@ -1,5 +1,6 @@
 import { graph } from "./graph";
 import { copying, navigation, outline, previews, theme } from "./page";
+import { marks, search } from "./search/ui";
 
 theme();
 outline();
@@ -7,3 +8,5 @@ copying();
 previews();
 void navigation();
 void graph();
+search();
+marks();

@@ -1,0 +1,1317 @@
+// search/node.ts
+var import_node_fs = require("node:fs");
+var import_node_readline = require("node:readline");
+
+// search/data.ts
+async function unpack(packed) {
+  const raw = Uint8Array.from(atob(packed), (c) => c.charCodeAt(0));
+  const stream = new Blob([raw]).stream().pipeThrough(new DecompressionStream("deflate-raw"));
+  return new Uint8Array(await new Response(stream).arrayBuffer());
+}
+var utf8 = new TextDecoder();
+function compareBytes(a, b) {
+  const n = Math.min(a.length, b.length);
+  for (let i = 0; i < n; i++) {
+    let x = a.charCodeAt(i);
+    let y = b.charCodeAt(i);
+    if (x === y) continue;
+    if (x >= 55296 && x < 57344) x += 65536;
+    if (y >= 55296 && y < 57344) y += 65536;
+    return x - y;
+  }
+  return a.length - b.length;
+}
+var Reader = class {
+  constructor(b) {
+    this.b = b;
+  }
+  b;
+  i = 0;
+  last = new Uint8Array();
+  number() {
+    let n = 0;
+    let unit2 = 1;
+    for (; ; ) {
+      const c = this.b[this.i++];
+      n += (c & 127) * unit2;
+      if (c < 128) return n;
+      unit2 *= 128;
+    }
+  }
+  bytes(n) {
+    this.i += n;
+    return this.b.subarray(this.i - n, this.i);
+  }
+  // key reads the next term.
+  key() {
+    const shared = this.number();
+    const more = this.number();
+    const term = new Uint8Array(shared + more);
+    term.set(this.last.subarray(0, shared));
+    term.set(this.b.subarray(this.i, this.i + more), shared);
+    this.i += more;
+    this.last = term;
+    return utf8.decode(term);
+  }
+};
+function readTerms(b) {
+  const r = new Reader(b);
+  const out = /* @__PURE__ */ new Map();
+  for (let n = r.number(); n > 0; n--) {
+    const term = r.key();
+    const p = { notes: [], kinds: [], at: [], counts: [] };
+    let note = 0;
+    for (let k = r.number(); k > 0; k--) {
+      note += r.number();
+      const kind = r.number();
+      p.notes.push(note);
+      p.kinds.push(kind);
+      p.at.push(p.counts.length);
+      for (let f = 0; f < 6; f++) if (kind & 1 << f) p.counts.push(r.number(), r.number());
+    }
+    out.set(term, p);
+  }
+  return out;
+}
+function readWords(b) {
+  const r = new Reader(b);
+  const out = [];
+  for (let n = r.number(); n > 0; n--) out.push([r.key(), r.number()]);
+  return out;
+}
+function readStreams(b, n) {
+  const r = new Reader(b);
+  const out = [];
+  for (; n > 0; n--) {
+    const lengths = Array.from({ length: 6 }, () => r.number());
+    const paths = Array.from({ length: r.number() }, () => utf8.decode(r.bytes(r.number())));
+    out.push({ lengths, paths, words: r.bytes(r.number()) });
+  }
+  return out;
+}
+function find(from, note) {
+  let i = from.length - 1;
+  while (from[i] > note) i--;
+  return i;
+}
+var Data = class {
+  constructor(index, files2) {
+    this.index = index;
+    this.files = files2;
+  }
+  index;
+  files;
+  shards = /* @__PURE__ */ new Map();
+  streams = /* @__PURE__ */ new Map();
+  vocabulary = /* @__PURE__ */ new Map();
+  async packed(name, file) {
+    return unpack(await this.files(name, file));
+  }
+  // shardOf is the number of the shard that a term is in, if anywhere.
+  shardOf(term) {
+    let low = 0;
+    let high = this.index.first.length;
+    while (low < high) {
+      const mid = low + high >> 1;
+      if (compareBytes(this.index.first[mid], term) <= 0) low = mid + 1;
+      else high = mid;
+    }
+    return low - 1;
+  }
+  shard(i) {
+    let p = this.shards.get(i);
+    if (!p) this.shards.set(i, p = this.packed("terms", this.index.shards[i]).then(readTerms));
+    return p;
+  }
+  async postings(term) {
+    const i = this.shardOf(term);
+    return i < 0 ? void 0 : (await this.shard(i)).get(term);
+  }
+  // beginning returns the terms that begin so, in byte order, but no tags.
+  async beginning(prefix) {
+    const out = [];
+    for (let i = Math.max(0, this.shardOf(prefix)); i < this.index.shards.length; i++) {
+      if (compareBytes(this.index.first[i], prefix) > 0 && !this.index.first[i].startsWith(prefix)) break;
+      for (const term of (await this.shard(i)).keys()) if (term.startsWith(prefix) && term[0] !== "") out.push(term);
+    }
+    return out;
+  }
+  // words returns the terms of so many characters with the numbers of their notes.
+  words(length) {
+    const file = this.index.words[length];
+    if (!file) return Promise.resolve([]);
+    let p = this.vocabulary.get(length);
+    if (!p) this.vocabulary.set(length, p = this.packed("words", file).then(readWords));
+    return p;
+  }
+  async row(note) {
+    return (await this.files("rows", this.index.rows[note >> 6]))[note & 63];
+  }
+  async text(note) {
+    const i = find(this.index.textFrom, note);
+    const texts = JSON.parse(utf8.decode(await this.packed("texts", this.index.texts[i])));
+    return texts[note - this.index.textFrom[i]];
+  }
+  async stream(note) {
+    const from = this.index.phrasesFrom;
+    const i = find(from, note);
+    let p = this.streams.get(i);
+    if (!p) {
+      const n = (from[i + 1] ?? this.index.n) - from[i];
+      this.streams.set(i, p = this.packed("phrases", this.index.phrases[i]).then((b) => readStreams(b, n)));
+    }
+    return (await p)[note - from[i]];
+  }
+};
+
+// search/words.ts
+var dense = [
+  [5 /* Dense */, /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Bopomofo}]/u],
+  [5 /* Dense */ + 1, /\p{Script=Hangul}/u],
+  [5 /* Dense */ + 2, /\p{Script=Thai}/u],
+  [5 /* Dense */ + 3, /\p{Script=Lao}/u],
+  [5 /* Dense */ + 4, /\p{Script=Khmer}/u],
+  [5 /* Dense */ + 5, /\p{Script=Myanmar}/u],
+  [5 /* Dense */ + 6, /\p{Script=Tibetan}/u]
+];
+var letter = /\p{L}/u;
+var number = /\p{N}/u;
+var mark = /\p{M}/u;
+var invisible = /[\u00ad\u200b-\u200d\u2060]/;
+var classes = /* @__PURE__ */ new Map();
+function classOf(c) {
+  if (c === void 0) return 0 /* Separator */;
+  let k = classes.get(c);
+  if (k === void 0) classes.set(c, k = classify(c));
+  return k;
+}
+function classify(c) {
+  const r = c.codePointAt(0);
+  if (c === "'" || c === "’" || c === "＇") return 4 /* Apostrophe */;
+  if (r < 3584) return alphabetic(c);
+  if (r >= 65281 && r <= 65374) return classify(String.fromCharCode(r - 65248));
+  if (r === 65438 || r === 65439) return 3 /* Extend */;
+  if (c === "ー" || c === "ｰ") return 5 /* Dense */;
+  const a = alphabetic(c);
+  if (a === 0 /* Separator */ || a === 3 /* Extend */) return a;
+  for (const [k, script] of dense) if (script.test(c)) return k;
+  return a;
+}
+function alphabetic(c) {
+  if (letter.test(c)) return 1 /* Letter */;
+  if (number.test(c)) return 2 /* Digit */;
+  if (mark.test(c) || invisible.test(c)) return 3 /* Extend */;
+  return 0 /* Separator */;
+}
+var wordly = (k) => k === 1 /* Letter */ || k === 2 /* Digit */;
+var isDense = (k) => k >= 5 /* Dense */;
+var ascii = (s) => /^[\x00-\x7f]*$/.test(s);
+function fold(s) {
+  if (ascii(s)) return s.toLowerCase();
+  let out = "";
+  for (const c of s) {
+    const r = c.codePointAt(0);
+    if (c === "’" || c === "＇") out += "'";
+    else if (r >= 65281 && r <= 65374) out += String.fromCharCode(r - 65248).toLowerCase();
+    else if (invisible.test(c) || r >= 65024 && r <= 65039) continue;
+    else if (c === "İ") out += "i";
+    else out += c.toLowerCase();
+  }
+  return out.normalize("NFC");
+}
+var foldPair = (s) => s.normalize("NFKC").normalize("NFC");
+var nonspacing = /\p{Mn}/u;
+var accented = /[\p{Script=Latin}\p{Script=Greek}\p{Script=Arabic}\p{Script=Hebrew}]/u;
+var plain = { ø: "o", ł: "l", đ: "d", ı: "i" };
+function unaccent(s) {
+  if (ascii(s)) return s;
+  let base = "";
+  let out = "";
+  for (const c of s.replaceAll("ß", "ss").normalize("NFD")) {
+    if (nonspacing.test(c)) {
+      if (!base || !accented.test(base)) out += c;
+      continue;
+    }
+    base = c;
+    out += plain[c] || c;
+  }
+  return out.normalize("NFC");
+}
+var utf82 = new TextEncoder();
+var maxTerm = 255;
+function cut(s) {
+  if (s.length * 3 <= maxTerm || utf82.encode(s).length <= maxTerm) return s;
+  let n = 0;
+  let out = "";
+  for (const c of s) {
+    n += utf82.encode(c).length;
+    if (n > maxTerm) break;
+    out += c;
+  }
+  return out;
+}
+var upper = /\p{Lu}/u;
+var lower = /\p{Ll}/u;
+function camelParts(s) {
+  const rs = Array.from(s);
+  if (utf82.encode(s).length < 4 || !rs.slice(1).some((c) => upper.test(c))) return [];
+  const parts = [];
+  let start = 0;
+  for (let i = 1; i < rs.length; i++) {
+    const up = upper.test(rs[i]);
+    const lowUp = up && lower.test(rs[i - 1]);
+    const acronym = up && i + 1 < rs.length && upper.test(rs[i - 1]) && lower.test(rs[i + 1]) && rs.slice(i + 1).join("") !== "s";
+    if (!lowUp && !acronym) continue;
+    if (i - start < 2 || rs.length - i < 2 || parts.length === 6) return [];
+    parts.push(rs.slice(start, i).join(""));
+    start = i;
+  }
+  if (!parts.length) return [];
+  parts.push(rs.slice(start).join(""));
+  return parts;
+}
+var Analyzer = class {
+  constructor(stem) {
+    this.stem = stem;
+  }
+  stem;
+  words = /* @__PURE__ */ new Map();
+  // normalize returns the term of one piece of text.
+  normalize(raw) {
+    const s = fold(raw);
+    if (s === "" || utf82.encode(s).length > maxTerm) return unaccent(s);
+    return unaccent(this.stem(s) || s);
+  }
+  tokens(text) {
+    const s = Array.from(text);
+    const out = [];
+    for (let i = 0; i < s.length; ) {
+      const c = classOf(s[i]);
+      if (wordly(c)) i = this.compound(out, s, i);
+      else if (isDense(c)) i = this.run(out, s, i, c);
+      else i++;
+    }
+    return out;
+  }
+  compound(out, s, start) {
+    let whole = "";
+    let pieces = 0;
+    let i = start;
+    for (; ; ) {
+      let end = pieceEnd(s, i);
+      this.piece(out, s.slice(i, end).join(""), i, end);
+      pieces++;
+      const j = joint(s, end);
+      if (pieces > 1 || j > 0) whole += s.slice(i, end).join("");
+      const n = suffix(s, i, end);
+      if (j === 0 && n > 0) {
+        const raw = s.slice(i, end + n).join("");
+        out.push({ term: cut(unaccent(fold(raw))), raw, start: i, end: end + n, kind: 2 /* Whole */ });
+        end += n;
+      }
+      i = end + j;
+      if (j === 0) break;
+    }
+    if (pieces > 1 && pieces <= 6 && utf82.encode(whole).length <= 48) {
+      const term = this.word(whole).main;
+      if (term) out.push({ term, raw: s.slice(start, i).join(""), start, end: i, kind: 2 /* Whole */ });
+    }
+    return i;
+  }
+  piece(out, raw, start, end) {
+    const w = this.word(raw);
+    if (!w.main) return;
+    out.push({ term: w.main, raw, start, end, kind: 0 /* Main */ });
+    for (const term of w.parts) out.push({ term, raw, start, end, kind: 1 /* Part */ });
+  }
+  word(raw) {
+    let w = this.words.get(raw);
+    if (!w) {
+      w = { main: cut(this.normalize(raw)), parts: camelParts(raw).map((p) => cut(this.normalize(p))).filter((p) => p) };
+      this.words.set(raw, w);
+    }
+    return w;
+  }
+  // run reads characters of a script without spaces: overlapping pairs.
+  run(out, s, i, c) {
+    let first = i;
+    let mid = i;
+    let n = 0;
+    const pair = (start, end, kind) => {
+      const raw = s.slice(start, end).join("");
+      out.push({ term: cut(foldPair(raw)), raw, start, end, kind });
+    };
+    for (; i < s.length; i++) {
+      const k = classOf(s[i]);
+      if (k !== c && k !== 3 /* Extend */) break;
+      if (k === c) {
+        if (n === 2) {
+          pair(first, i, 0 /* Main */);
+          first = mid;
+          n = 1;
+        }
+        mid = i;
+        n++;
+      }
+    }
+    pair(first, i, 0 /* Main */);
+    if (n === 2) pair(mid, i, 1 /* Part */);
+    return i;
+  }
+};
+function pieceEnd(s, i) {
+  let last = 0 /* Separator */;
+  for (; i < s.length; i++) {
+    const c = classOf(s[i]);
+    if (c === 4 /* Apostrophe */) {
+      if (last !== 1 /* Letter */ || classOf(s[i + 1]) !== 1 /* Letter */) return i;
+    } else if (c !== 1 /* Letter */ && c !== 2 /* Digit */ && c !== 3 /* Extend */) return i;
+    if (c !== 3 /* Extend */) last = c;
+  }
+  return i;
+}
+function joint(s, i) {
+  let n = 0;
+  switch (s[i]) {
+    case "-":
+    case "_":
+    case ".":
+      n = 1;
+      break;
+    case ",":
+      if (classOf(s[i - 1]) === 2 /* Digit */ && classOf(s[i + 1]) === 2 /* Digit */) n = 1;
+      break;
+    case ":":
+      if (s[i + 1] === ":") n = 2;
+  }
+  return n > 0 && wordly(classOf(s[i + n])) ? n : 0;
+}
+function suffix(s, start, i) {
+  let n = 0;
+  if (s[i] === "+" && s[i + 1] === "+") n = 2;
+  else if (s[i] === "#" && i - start === 1) n = 1;
+  if (n > 0 && !wordly(classOf(s[i + n])) && s[i + n] !== s[i]) return n;
+  return 0;
+}
+
+// search/query.ts
+var fieldOf = { title: 0, alias: 1, heading: 2, tag: 3, meta: 4, body: 5, name: 6, path: 6 };
+var anyField = -1;
+var allFields = 127;
+var Syntax = class extends Error {
+};
+var space = (c) => c !== void 0 && (/\s/u.test(c) || c === "" || c === "\0");
+var Parser = class {
+  i = 0;
+  depth = 0;
+  s;
+  constructor(text) {
+    this.s = Array.from(text);
+  }
+  // peek skips spaces and returns the next character.
+  peek() {
+    while (space(this.s[this.i])) this.i++;
+    return this.s[this.i];
+  }
+  rest() {
+    return this.s.slice(this.i).join("");
+  }
+  operator(op) {
+    this.peek();
+    for (let k = 0; k < op.length; k++) if (this.s[this.i + k] !== op[k]) return false;
+    const next = this.s[this.i + op.length];
+    if (next !== void 0 && !(/\s/u.test(next) || next === "") && next !== "(" && next !== ")") return false;
+    this.i += op.length;
+    return true;
+  }
+  parse() {
+    const n = this.query(0);
+    if (this.peek() !== void 0) throw new Syntax("unexpected " + this.rest());
+    if (!positive(n) && any(n)) throw new Syntax("nothing to search for but exclusions");
+    return n;
+  }
+  query(depth) {
+    if (depth > 50) throw new Syntax("too many parentheses");
+    return this.joined("OR", 3 /* Or */, () => this.joined("AND", 2 /* And */, () => this.list(depth)));
+  }
+  joined(name, op, operand) {
+    let n = operand();
+    while (this.operator(name)) {
+      const next = operand();
+      if (!any(next) || !any(n)) throw new Syntax("nothing beside " + name);
+      if (n.op !== op) n = { op, kids: [n] };
+      n.kids.push(next);
+    }
+    return n;
+  }
+  atOperator() {
+    const i = this.i;
+    const is = this.operator("AND") || this.operator("OR");
+    this.i = i;
+    return is;
+  }
+  list(depth) {
+    const n = { op: 1 /* List */, kids: [] };
+    for (; ; ) {
+      const c = this.peek();
+      if (c === void 0 || c === ")" && this.depth > 0 || this.atOperator()) return n;
+      const kid = this.item(depth);
+      if (kid) n.kids.push(kid);
+    }
+  }
+  item(depth) {
+    let must = false;
+    let not = false;
+    if (this.operator("NOT")) {
+      if (this.peek() === void 0) throw new Syntax("nothing after NOT");
+      not = true;
+    } else {
+      const c = this.s[this.i];
+      if ((c === "+" || c === "-") && this.signs(this.i + 1)) {
+        must = c === "+";
+        not = c === "-";
+        this.i++;
+      }
+    }
+    let n;
+    if (this.peek() === "(") {
+      this.i++;
+      this.depth++;
+      n = this.query(depth + 1);
+      if (this.peek() !== ")") throw new Syntax("( without )");
+      this.i++;
+      this.depth--;
+    } else {
+      const leaf = this.leaf();
+      if (!leaf) return null;
+      n = { op: 0 /* Leaf */, kids: [], leaf };
+      must ||= leaf.field !== anyField && !not;
+    }
+    if (must || not) n = { op: 1 /* List */, kids: [n] };
+    n.must = must;
+    n.not = not;
+    return n;
+  }
+  signs(i) {
+    const c = this.s[i];
+    return c === '"' || c === "(" || wordly(classOf(c)) || isDense(classOf(c));
+  }
+  leaf() {
+    const l = { text: "", field: anyField, phrase: false, prefix: false, units: [] };
+    const colon = this.s.indexOf(":", this.i);
+    if (colon >= 0) {
+      const f = fieldOf[this.s.slice(this.i, colon).join("").toLowerCase()];
+      const next = this.s[colon + 1];
+      if (f !== void 0 && next !== void 0 && !space(next) && next !== ":") {
+        l.field = f;
+        this.i = colon + 1;
+      }
+    }
+    if (this.peek() === '"') {
+      const end = this.s.indexOf('"', this.i + 1);
+      if (end < 0) throw new Syntax('" without "');
+      l.text = this.s.slice(this.i + 1, end).join("");
+      l.phrase = true;
+      this.i = end + 1;
+      return l;
+    }
+    const start = this.i;
+    while (this.i < this.s.length && !(/\s/u.test(this.s[this.i]) || this.s[this.i] === "") && !(this.s[this.i] === ")" && this.depth > 0)) this.i++;
+    l.text = this.s.slice(start, this.i).join("");
+    if (l.text.endsWith("*")) {
+      l.text = l.text.slice(0, -1);
+      l.prefix = true;
+    }
+    return l.text === "" ? null : l;
+  }
+};
+var any = (n) => n.op === 0 /* Leaf */ || n.kids.some(any);
+var positive = (n) => !n.not && (n.op === 0 /* Leaf */ || n.kids.some(positive));
+function parse(text) {
+  try {
+    return [new Parser(text).parse(), ""];
+  } catch (e) {
+    if (!(e instanceof Syntax)) throw e;
+    const words = text.split(/[\s\u0085]+/u).filter((w) => w);
+    const kids = words.map((w) => ({ op: 0 /* Leaf */, kids: [], leaf: { text: w, field: anyField, phrase: false, prefix: false, units: [] } }));
+    return [{ op: 1 /* List */, kids }, "read as plain words: " + e.message];
+  }
+}
+var tagMark = "";
+var maxUnits = 512;
+function plan(text, analyzer, stops) {
+  const [root2, remark] = parse(text);
+  const p = { root: root2, units: [], words: 0, sets: false, remark };
+  const seen = /* @__PURE__ */ new Map();
+  fill(p, root2, analyzer, stops, seen, true);
+  p.root = prune(root2);
+  p.sets = !plainList(p.root);
+  if (!p.sets) dropStops(p);
+  p.words = p.units.filter((u) => u.scored && !u.extra).length;
+  if (p.units.length && !p.sets) {
+    const last = [...p.units].reverse().find((u) => !u.extra);
+    if (last) last.last = true;
+  }
+  return p;
+}
+function plainList(n) {
+  if (n.op !== 1 /* List */ || n.must || n.not) return n.op === 0 /* Leaf */ && !n.must && !n.not;
+  return n.kids.every((k) => k.op === 0 /* Leaf */);
+}
+function prune(n) {
+  n.kids = n.kids.map(prune).filter((k) => (k.op === 0 /* Leaf */ ? k.leaf.units.length : k.kids.length) > 0);
+  return n;
+}
+function fill(p, n, a, stops, seen, scored) {
+  if (n.not) scored = false;
+  for (const k of n.kids) fill(p, k, a, stops, seen, scored);
+  if (!n.leaf) return;
+  for (const u of analyze(n.leaf, a, stops)) {
+    if (p.units.length === maxUnits) break;
+    const key = JSON.stringify([u.fields, u.extra, u.prefix, u.terms, u.phrase]);
+    const first = seen.get(key);
+    u.neg = !scored;
+    u.scored = scored && !first;
+    if (scored && first) first.times++;
+    else if (scored) {
+      seen.set(key, u);
+      u.times = 1;
+    }
+    n.leaf.units.push(u);
+    p.units.push(u);
+  }
+}
+var unit = (word, field) => ({
+  word,
+  terms: [],
+  phrase: null,
+  fields: field === anyField ? allFields : 1 << field,
+  factor: 1,
+  extra: false,
+  whole: false,
+  neg: false,
+  prefix: false,
+  scored: false,
+  stop: false,
+  open: false,
+  raw: "",
+  last: false,
+  times: 0,
+  df: 0,
+  idf: 0,
+  set: null
+});
+var single = (s) => Array.from(s).length === 1 && isDense(classOf(s));
+function analyze(l, a, stops) {
+  if (l.field === fieldOf.tag && !l.phrase && !l.prefix) {
+    const tag = fold(l.text.replace(/^#/, "").replace(/^\/+|\/+$/g, ""));
+    if (tag) return [{ ...unit(l.text, l.field), terms: [cut(tagMark + tag)] }];
+  }
+  const tokens = a.tokens(l.text);
+  if (l.phrase) return phrase(l, tokens.filter((t) => t.kind === 0 /* Main */).map((t) => t.term));
+  const units = [];
+  tokens.forEach((t, i) => {
+    const extra = t.kind !== 0 /* Main */;
+    if (extra && isDense(classOf(Array.from(t.raw)[0]))) return;
+    const u = unit(t.raw, l.field);
+    Object.assign(u, { terms: [t.term], extra, open: !extra, raw: cut(unaccent(fold(t.raw))), whole: t.kind === 2 /* Whole */, factor: extra ? 0.5 : 1 });
+    if (l.prefix && i === tokens.length - 1) Object.assign(u, { prefix: true, open: false });
+    if (single(t.raw)) Object.assign(u, { prefix: true, open: false, raw: t.term });
+    u.stop = l.field === anyField && !l.prefix && stops.has(u.raw);
+    units.push(u);
+  });
+  return units;
+}
+function phrase(l, terms) {
+  if (!terms.length) return [];
+  const u = unit(l.text, l.field);
+  if (terms.length === 1) Object.assign(u, { terms, raw: terms[0], prefix: single(terms[0]) });
+  else u.phrase = terms;
+  return [u];
+}
+function dropStops(p) {
+  const kept = p.units.filter((u) => !u.stop);
+  if (kept.some((u) => !u.extra)) p.units = kept;
+}
+
+// search/engine.ts
+var k1 = 1.5;
+var weights = [3, 2, 1.5, 1.5, 0.5, 1];
+var bs = [0.5, 0.3, 0.5, 0.3, 0.3, 0.75];
+var nameWeight = 2;
+var folderWeight = 0.5;
+var nameField = 6;
+var obsoleteFactor = 0.5;
+var prefixFactor = 0.7;
+var spellFactor = 0.6;
+var maxExpansions = 4096;
+var Engine = class {
+  constructor(data, analyzer, stops) {
+    this.data = data;
+    this.analyzer = analyzer;
+    this.stops = stops;
+    this.average = data.index.avg;
+  }
+  data;
+  analyzer;
+  stops;
+  weight = /* @__PURE__ */ new Map();
+  // of the unit in hand, by note
+  average;
+  async search(text, most) {
+    const p = plan(text, this.analyzer, this.stops);
+    const found = { hits: [], total: 0, corrected: [], missing: [], remark: p.remark, plan: p };
+    const score = /* @__PURE__ */ new Map();
+    const cover = /* @__PURE__ */ new Map();
+    for (const u of p.units) await this.look(u, p, found, score, cover);
+    let wanted = 0;
+    for (const u of p.units) if (u.scored && !u.extra) wanted += u.idf;
+    const notes = p.sets ? this.allowed(p.root, false) : score.keys();
+    const old = new Set(this.data.index.old);
+    const all = [];
+    for (const note of notes) {
+      let s = score.get(note) || 0;
+      s *= wanted === 0 ? 1 : coordination(p.words, (cover.get(note) || 0) / wanted);
+      if (old.has(note)) s *= obsoleteFactor;
+      all.push({ note, score: Math.round(s * 1e6) / 1e6 });
+    }
+    found.total = all.length;
+    all.sort((a, b) => b.score - a.score || a.note - b.note);
+    found.hits = all.slice(0, most);
+    return found;
+  }
+  // look looks a unit up and adds its scores.
+  async look(u, p, found, score, cover) {
+    await this.collect(u);
+    if (!this.weight.size && u.open && !u.neg) await this.otherwise(u, found);
+    if (!this.weight.size && !u.extra && !u.neg && !found.missing.includes(u.word)) found.missing.push(u.word);
+    if (p.sets) u.set = new Set(this.weight.keys());
+    if (!u.scored) return;
+    u.df = this.weight.size;
+    u.idf = idfOf(u.df, this.data.index.n);
+    const factor = u.factor * (2 * u.times / (1 + u.times));
+    for (const [note, w] of this.weight) {
+      score.set(note, (score.get(note) || 0) + factor * (u.idf * ((k1 + 1) * w / (k1 + w))));
+      if (!u.extra) cover.set(note, (cover.get(note) || 0) + u.factor * u.idf);
+    }
+  }
+  async collect(u) {
+    this.weight.clear();
+    if (u.phrase) return this.collectPhrase(u, u.phrase);
+    if (u.prefix) return this.collectPrefix(u);
+    for (const t of u.terms) await this.collectTerm(t, u.fields);
+  }
+  add(note, w) {
+    this.weight.set(note, (this.weight.get(note) || 0) + w);
+  }
+  // collectTerm adds a term's weights, and returns how many notes have it.
+  async collectTerm(term, fields) {
+    const p = await this.data.postings(term);
+    if (!p) return 0;
+    for (let i = 0; i < p.notes.length; i++) {
+      const stored = this.weigh(p, i, fields);
+      if (stored > 0) this.add(p.notes[i], stored);
+    }
+    if (fields & 1 << nameField) {
+      for (let i = 0; i < p.notes.length; i++) {
+        const kind = p.kinds[i] >> 6;
+        if (kind) this.add(p.notes[i], kind & 1 ? nameWeight : folderWeight);
+      }
+    }
+    return p.notes.length;
+  }
+  weigh(p, i, fields) {
+    let sum = 0;
+    let at = p.at[i];
+    for (let f = 0; f < 6; f++) {
+      if (!(p.kinds[i] & 1 << f)) continue;
+      if (fields & 1 << f) sum += this.field(f, p.counts[at], p.counts[at + 1]);
+      at += 2;
+    }
+    return sum;
+  }
+  field(f, n, length) {
+    return weights[f] * n / (1 - bs[f] + bs[f] * (length / this.average[f]));
+  }
+  async collectPrefix(u) {
+    const terms = [.../* @__PURE__ */ new Set([...await this.data.beginning(u.raw), ...u.terms])].sort(compareBytes);
+    u.terms = [];
+    for (const t of terms) {
+      if (await this.collectTerm(t, u.fields) > 0) {
+        u.terms.push(t);
+        if (u.terms.length === maxExpansions) break;
+      }
+    }
+  }
+  async collectPhrase(u, phrase2) {
+    let stored = null;
+    let named = null;
+    for (const t of new Set(phrase2)) {
+      const p = await this.data.postings(t);
+      const inText = /* @__PURE__ */ new Set();
+      const inPath = /* @__PURE__ */ new Set();
+      p?.notes.forEach((note, i) => {
+        if (p.kinds[i] & 63) inText.add(note);
+        if (p.kinds[i] >> 6) inPath.add(note);
+      });
+      stored = stored ? intersect(stored, inText) : inText;
+      named = named ? intersect(named, inPath) : inPath;
+    }
+    const hashes = phrase2.map(hashTerm);
+    for (const note of stored) {
+      const stream = await this.data.stream(note);
+      const counts = countPhrase(stream.words, hashes);
+      let w = 0;
+      for (let f = 0; f < 6; f++) if (counts[f] > 0 && u.fields & 1 << f) w += this.field(f, counts[f], stream.lengths[f]);
+      if (w > 0) this.add(note, w);
+    }
+    if (!(u.fields & 1 << nameField)) return;
+    for (const note of named) {
+      const { paths } = await this.data.stream(note);
+      if (paths.some((path) => this.inPath(path, phrase2))) this.add(note, nameWeight);
+    }
+  }
+  inPath(path, phrase2) {
+    const dot = path.lastIndexOf(".");
+    const name = dot > path.lastIndexOf("/") + 1 ? path.slice(0, dot) : path;
+    const terms = this.analyzer.tokens(name).filter((t) => t.kind === 0 /* Main */).map((t) => t.term);
+    return terms.some((_, i) => phrase2.every((p, k) => terms[i + k] === p));
+  }
+  // otherwise reads a word that no note has as the beginning of one, or in another
+  // spelling.
+  async otherwise(u, found) {
+    const chars2 = Array.from(u.raw);
+    if (classOf(chars2[0]) !== 1) return;
+    if (u.last && chars2.length >= 3) {
+      const begin = { ...u, prefix: true, terms: [...u.terms] };
+      await this.collect(begin);
+      if (this.weight.size) {
+        Object.assign(u, { prefix: true, terms: begin.terms, factor: u.factor * prefixFactor });
+        return;
+      }
+    }
+    if (/\p{N}/u.test(u.raw)) return;
+    const best = await this.spelling(u.terms[0], u.fields);
+    if (!best) return;
+    found.corrected.push([u.word, best]);
+    u.terms = [best];
+    u.factor *= spellFactor;
+    await this.collect(u);
+  }
+  async spelling(unknown, fields) {
+    const n = Array.from(unknown).length;
+    const most = n >= 8 ? 2 : n >= 4 ? 1 : 0;
+    for (let d = 1; d <= most; d++) {
+      const best = await this.nearest(unknown, n, d, fields);
+      if (best) return best;
+    }
+    return "";
+  }
+  // nearest is the most frequent term within so many edits, the first in byte
+  // order of equals.
+  async nearest(unknown, length, edits, fields) {
+    const ascii2 = /^[\x00-\x7f]*$/.test(unknown);
+    const near = [];
+    for (let n = length - edits; n <= length + edits; n++) {
+      for (const w of await this.data.words(n)) {
+        if (ascii2 && !/^[\x00-\x7f]*$/.test(w[0])) continue;
+        if (within(unknown, w[0], edits)) near.push(w);
+      }
+    }
+    near.sort((a, b) => compareBytes(a[0], b[0]));
+    let best = "";
+    let most = 0;
+    for (const [term, notes] of near) {
+      let n = notes;
+      if (fields !== 127) {
+        this.weight.clear();
+        await this.collectTerm(term, fields);
+        n = this.weight.size;
+      }
+      if (n > most) [best, most] = [term, n];
+    }
+    this.weight.clear();
+    return best;
+  }
+  // allowed is the notes that a query's structure allows.
+  allowed(n, strict) {
+    switch (n.op) {
+      case 0 /* Leaf */:
+        return leafSet(n.leaf.units, strict);
+      case 3 /* Or */:
+        return new Set(n.kids.flatMap((k) => [...this.allowed(k, strict)]));
+      case 2 /* And */:
+        return n.kids.map((k) => this.allowed(k, true)).reduce(intersect);
+    }
+    let must = null;
+    const any2 = /* @__PURE__ */ new Set();
+    let shoulds = 0;
+    for (const k of n.kids) {
+      if (k.not) continue;
+      if (k.must) {
+        const s = this.allowed(k, true);
+        must = must ? intersect(must, s) : s;
+      } else {
+        shoulds++;
+        for (const note of this.allowed(k, strict && n.kids.length === 1)) any2.add(note);
+      }
+    }
+    let all = must || any2;
+    if (!must && !shoulds) all = new Set(Array(this.data.index.n).keys());
+    for (const k of n.kids) if (k.not) for (const note of this.allowed(k, true)) all.delete(note);
+    return all;
+  }
+};
+var utf83 = new TextEncoder();
+function hashTerm(term) {
+  let h = 2166136261;
+  for (const b of utf83.encode(term)) h = Math.imul(h ^ b, 16777619);
+  return (h ^ h >>> 24) & 16777215;
+}
+function countPhrase(words, phrase2) {
+  const counts = [0, 0, 0, 0, 0, 0];
+  const view = new DataView(words.buffer, words.byteOffset, words.byteLength);
+  const at = (i) => words[i] | words[i + 1] << 8 | words[i + 2] << 16;
+  for (let i = 0; i + 5 <= words.length; ) {
+    const field = words[i];
+    const end = i + 5 + 3 * view.getUint32(i + 1, true);
+    for (i += 5; i + 3 * phrase2.length <= end; i += 3) if (phrase2.every((h, k) => at(i + 3 * k) === h)) counts[field]++;
+    i = end;
+  }
+  return counts;
+}
+function leafSet(units, strict) {
+  const any2 = /* @__PURE__ */ new Set();
+  let all = null;
+  for (const u of units) {
+    for (const note of u.set) any2.add(note);
+    if (!u.extra) all = all ? intersect(all, u.set) : new Set(u.set);
+  }
+  if (!strict || !all) return any2;
+  for (const u of units) if (u.whole) for (const note of u.set) all.add(note);
+  return all;
+}
+function intersect(a, b) {
+  return new Set([...a].filter((x) => b.has(x)));
+}
+function idfOf(df, n) {
+  return Math.round(Math.log(1 + (n - df + 0.5) / (df + 0.5)) * (1 << 20)) / (1 << 20);
+}
+function coordination(words, part) {
+  const c = 1 / (1 + words);
+  return 1 - c + c * part;
+}
+function within(a, b, edits) {
+  const x = Array.from(a);
+  const y = Array.from(b);
+  if (Math.abs(x.length - y.length) > edits) return false;
+  let before = [];
+  let row = Array.from({ length: y.length + 1 }, (_, j) => j);
+  for (let i = 1; i <= x.length; i++) {
+    const next = [i];
+    let least = i;
+    for (let j = 1; j <= y.length; j++) {
+      let d = Math.min(row[j] + 1, next[j - 1] + 1, row[j - 1] + (x[i - 1] === y[j - 1] ? 0 : 1));
+      if (i > 1 && j > 1 && x[i - 1] === y[j - 2] && x[i - 2] === y[j - 1]) d = Math.min(d, before[j - 2] + 1);
+      next.push(d);
+      least = Math.min(least, d);
+    }
+    if (least > edits) return false;
+    before = row;
+    row = next;
+  }
+  return row[y.length] <= edits;
+}
+
+// search/excerpt.ts
+var width = 220;
+function excerpt(note, units, analyzer) {
+  const idf = /* @__PURE__ */ new Map();
+  const prefixes = [];
+  for (const u of units) {
+    if (u.neg) continue;
+    for (const t of u.phrase || u.terms) idf.set(t, Math.max(idf.get(t) || 0, u.idf || 1));
+    if (u.prefix && u.raw) prefixes.push([u.raw, u.idf || 1]);
+  }
+  const value = (t) => {
+    const v = idf.get(t.term);
+    if (v !== void 0) return v;
+    return prefixes.find(([p]) => t.term.startsWith(p))?.[1] || 0;
+  };
+  let best = { part: -1, worth: 0, tokens: [] };
+  note.p.forEach((part2, i) => {
+    const tokens = analyzer.tokens(part2.t).filter((t) => t.kind !== 1 /* Part */ && value(t) > 0);
+    const counts = /* @__PURE__ */ new Map();
+    for (const t of [...tokens, ...analyzer.tokens(part2.h || "").filter((x) => value(x) > 0)]) counts.set(t.term, (counts.get(t.term) || 0) + 1);
+    let worth = 0;
+    for (const [term, n] of counts) worth += (idf.get(term) || prefixes.find(([p]) => term.startsWith(p))?.[1] || 0) * n / (n + 1);
+    if (worth > best.worth) best = { part: i, worth, tokens };
+  });
+  if (best.part < 0) return { heading: "", anchor: "", text: [{ s: note.s || "", mark: false }] };
+  const part = note.p[best.part];
+  return { heading: part.h || "", anchor: part.a || "", text: stretch(part.t, best.tokens, value) };
+}
+function stretch(text, tokens, value) {
+  const s = Array.from(text);
+  let from = 0;
+  let most = -1;
+  for (const first of tokens) {
+    const seen = /* @__PURE__ */ new Set();
+    let worth = 0;
+    for (const t of tokens) {
+      if (t.start < first.start || t.end > first.start + width || seen.has(t.term)) continue;
+      seen.add(t.term);
+      worth += value(t);
+    }
+    if (worth > most) [most, from] = [worth, first.start];
+  }
+  from = Math.max(0, from - 40);
+  while (from > 0 && !/\s/.test(s[from - 1])) from--;
+  let to = Math.min(s.length, from + width);
+  while (to < s.length && !/\s/.test(s[to]) && to < from + width + 20) to++;
+  const out = [];
+  let at = from;
+  for (const t of tokens) {
+    if (t.start < at || t.end > to) continue;
+    out.push({ s: s.slice(at, t.start).join(""), mark: false }, { s: s.slice(t.start, t.end).join(""), mark: true });
+    at = t.end;
+  }
+  out.push({ s: s.slice(at, to).join("") + (to < s.length ? " …" : ""), mark: false });
+  if (from > 0) out.unshift({ s: "… ", mark: false });
+  return out.filter((p) => p.s);
+}
+
+// site.ts
+var kb = window.kb ||= {};
+
+// search/stem.ts
+var Env = class {
+  constructor(current) {
+    this.current = current;
+    this.Limit = this.Ket = current.length;
+  }
+  current;
+  Cursor = 0;
+  Limit;
+  LimitBackward = 0;
+  Bra = 0;
+  Ket;
+  Current() {
+    return this.current;
+  }
+  boundary(i) {
+    return i <= 0 || i >= this.current.length || (this.current.charCodeAt(i) & 192) !== 128;
+  }
+  ReplaceS(bra, ket, s) {
+    const adjustment = s.length - (ket - bra);
+    this.current = this.current.slice(0, bra) + s + this.current.slice(Math.max(bra, ket));
+    this.Limit += adjustment;
+    if (this.Cursor >= ket) this.Cursor += adjustment;
+    else if (this.Cursor > bra) this.Cursor = bra;
+    return adjustment;
+  }
+  EqS(s) {
+    if (this.Cursor >= this.Limit || !this.current.startsWith(s, this.Cursor)) return false;
+    this.Cursor += s.length;
+    while (!this.boundary(this.Cursor)) this.Cursor++;
+    return true;
+  }
+  EqSB(s) {
+    const at = this.Cursor - s.length;
+    if (at < this.LimitBackward || !this.boundary(at) || !this.current.startsWith(s, at)) return false;
+    this.Cursor = at;
+    return true;
+  }
+  SliceFrom(s) {
+    this.ReplaceS(this.Bra, this.Ket, s);
+    return true;
+  }
+  SliceDel() {
+    return this.SliceFrom("");
+  }
+  SliceTo() {
+    return this.current.slice(this.Bra, this.Ket);
+  }
+  Insert(bra, ket, s) {
+    const adjustment = this.ReplaceS(bra, ket, s);
+    if (bra <= this.Bra) this.Bra += adjustment;
+    if (bra <= this.Ket) this.Ket += adjustment;
+  }
+  NextChar() {
+    this.Cursor++;
+    while (!this.boundary(this.Cursor)) this.Cursor++;
+  }
+  PrevChar() {
+    this.Cursor--;
+    while (!this.boundary(this.Cursor)) this.Cursor--;
+  }
+  ByteIndexForHop(delta) {
+    let at = this.Cursor;
+    for (; delta > 0; delta--) {
+      at++;
+      while (at <= this.current.length && !this.boundary(at)) at++;
+    }
+    for (; delta < 0; delta++) {
+      at--;
+      while (at >= 0 && !this.boundary(at)) at--;
+    }
+    return at;
+  }
+  // rune decodes the character at the cursor; -1 for none.
+  rune() {
+    const b = (k) => this.current.charCodeAt(this.Cursor + k) & 63;
+    const c = this.current.charCodeAt(this.Cursor);
+    if (Number.isNaN(c)) return -1;
+    if (c < 128) return c;
+    if (c < 224) return (c & 31) << 6 | b(1);
+    if (c < 240) return (c & 15) << 12 | b(1) << 6 | b(2);
+    return (c & 7) << 18 | b(1) << 12 | b(2) << 6 | b(3);
+  }
+  grouped(chars2, min, max) {
+    const r = this.rune();
+    return r >= min && r <= max && (chars2[r - min >> 3] & 1 << (r - min & 7)) !== 0;
+  }
+  InGrouping(chars2, min, max) {
+    if (this.Cursor >= this.Limit || !this.grouped(chars2, min, max)) return false;
+    this.NextChar();
+    return true;
+  }
+  OutGrouping(chars2, min, max) {
+    if (this.Cursor >= this.Limit || this.grouped(chars2, min, max)) return false;
+    this.NextChar();
+    return true;
+  }
+  InGroupingB(chars2, min, max) {
+    return this.backward(() => this.grouped(chars2, min, max));
+  }
+  OutGroupingB(chars2, min, max) {
+    return this.backward(() => !this.grouped(chars2, min, max));
+  }
+  backward(test) {
+    if (this.Cursor <= this.LimitBackward) return false;
+    this.PrevChar();
+    if (test()) return true;
+    this.NextChar();
+    return false;
+  }
+  FindAmong(list, context) {
+    const c = this.Cursor;
+    return this.among(list, context, (w, k) => c + k === this.Limit ? -1 : this.current.charCodeAt(c + k) - w.Str.charCodeAt(k), (w) => c + w.Str.length);
+  }
+  FindAmongB(list, context) {
+    const c = this.Cursor;
+    return this.among(
+      list,
+      context,
+      (w, k) => c - k === this.LimitBackward ? -1 : this.current.charCodeAt(c - k - 1) - w.Str.charCodeAt(w.Str.length - k - 1),
+      (w) => c - w.Str.length
+    );
+  }
+  // among finds the longest of a sorted list that stands at the cursor.
+  among(list, context, compare, end) {
+    let i = 0;
+    let j = list.length;
+    let commonI = 0;
+    let commonJ = 0;
+    for (let first = false; ; ) {
+      const k = i + (j - i >> 1);
+      let diff = 0;
+      let common = Math.min(commonI, commonJ);
+      const w = list[k];
+      for (; common < w.Str.length; common++) {
+        diff = compare(w, common);
+        if (diff !== 0) break;
+      }
+      if (diff < 0) {
+        j = k;
+        commonJ = common;
+      } else {
+        i = k;
+        commonI = common;
+      }
+      if (j - i <= 1) {
+        if (i > 0 || j === i || first) break;
+        first = true;
+      }
+    }
+    for (; ; ) {
+      const w = list[i];
+      if (commonI >= w.Str.length) {
+        this.Cursor = end(w);
+        if (!w.F) return w.B;
+        const yes = w.F(this, context);
+        this.Cursor = end(w);
+        if (yes) return w.B;
+      }
+      i = w.A;
+      if (i < 0) return 0;
+    }
+  }
+};
+var bytes = (s) => {
+  let out = "";
+  for (const b of new TextEncoder().encode(s)) out += String.fromCharCode(b);
+  return out;
+};
+var chars = (s) => new TextDecoder().decode(Uint8Array.from(s, (c) => c.charCodeAt(0)));
+var runtime = { RuneCountInString: (s) => Array.from(chars(s)).length };
+function snowball(make) {
+  const stem = make(runtime);
+  return (word) => {
+    const env = new Env(bytes(word));
+    stem(env);
+    return chars(env.Current());
+  };
+}
+function scriptOf(s) {
+  const r = s.codePointAt(0);
+  if (r < 592 || /^\p{Script=Latin}/u.test(s)) return 1 /* Latin */;
+  if (r < 880) return 0 /* Other */;
+  if (r >= 1024 && r < 1328) return 2 /* Cyrillic */;
+  if (/^\p{Script=Arabic}/u.test(s)) return 3 /* Arabic */;
+  if (/^\p{Script=Devanagari}/u.test(s)) return 4 /* Devanagari */;
+  return 0 /* Other */;
+}
+var own = { ar: 3, bg: 2, ckb: 3, el: 0, fa: 3, hi: 4, hy: 0, ru: 2, ta: 0 };
+var usual = { [1 /* Latin */]: "en", [2 /* Cyrillic */]: "ru" };
+var translated = /* @__PURE__ */ new Set(["da", "de", "en", "es", "fi", "fr", "ga", "hu", "it", "nl", "no", "ro", "ru", "sv", "ta", "tr"]);
+function germanNormalize(s) {
+  let out = "";
+  let state = "N";
+  for (const c of s) {
+    switch (c) {
+      case "a":
+      case "o":
+        state = "U";
+        break;
+      case "u":
+        state = state === "N" ? "U" : "V";
+        break;
+      case "e": {
+        const gone = state === "U";
+        state = "V";
+        if (gone) continue;
+        break;
+      }
+      case "i":
+      case "q":
+      case "y":
+        state = "V";
+        break;
+      case "ä":
+      case "ö":
+      case "ü":
+        out += c === "ä" ? "a" : c === "ö" ? "o" : "u";
+        state = "V";
+        continue;
+      case "ß":
+        out += "ss";
+        state = "N";
+        continue;
+      default:
+        state = "N";
+    }
+    out += c;
+  }
+  return out;
+}
+function stemmerOf(grammar, loadStemmer) {
+  const loaded = /* @__PURE__ */ new Map();
+  const articles = new Set(grammar.articles);
+  const languageOf = (s) => {
+    const script = scriptOf(s);
+    if (grammar.language === "none") return "none";
+    if (script === (own[grammar.language] ?? 1 /* Latin */)) return grammar.language;
+    return usual[script] || "";
+  };
+  const stem = (s) => {
+    const language = languageOf(s);
+    const m = /^(.*)'[sS]$/su.exec(s);
+    if (m) s = m[1];
+    if (language === grammar.language && articles.size) {
+      const at = s.indexOf("'");
+      if (at >= 0 && articles.has(s.slice(0, at))) s = s.slice(at + 1);
+    }
+    if (language === "tr" && s.includes("'")) s = s.slice(0, s.indexOf("'"));
+    s = s.replaceAll("'", "");
+    if (language === "de") s = germanNormalize(s);
+    return loaded.get(language)?.(s) ?? s;
+  };
+  const ready = async (text) => {
+    const wanted = /* @__PURE__ */ new Set();
+    for (const word of text.toLowerCase().match(/[\p{L}\p{M}]+/gu) || []) wanted.add(languageOf(word));
+    for (const language of wanted) {
+      if (translated.has(language) && !loaded.has(language)) loaded.set(language, await loadStemmer(language));
+    }
+  };
+  return { stem, ready };
+}
+
+// search/searcher.ts
+var Searcher = class _Searcher {
+  constructor(data, engine, analyzer, ready) {
+    this.data = data;
+    this.engine = engine;
+    this.analyzer = analyzer;
+    this.ready = ready;
+  }
+  data;
+  engine;
+  analyzer;
+  ready;
+  static async open(files2, file, stemmer) {
+    const index = await files2("search", file);
+    if (index.v !== 1) throw new Error("the search data is of another version: load the page anew");
+    const { stops, articles } = await files2("stops", index.stops);
+    const [language] = index.lang.toLowerCase().replaceAll("_", "-").split("-");
+    const { stem, ready } = stemmerOf({ language, articles }, async (l) => index.stems[l] ? stemmer(index.stems, l) : (s) => s);
+    const data = new Data(index, files2);
+    const analyzer = new Analyzer(stem);
+    return new _Searcher(data, new Engine(data, analyzer, new Set(stops)), analyzer, ready);
+  }
+  // rank returns the best notes by number.
+  async rank(query, most) {
+    await this.ready(query);
+    return this.engine.search(query, most);
+  }
+  async search(query, most) {
+    const found = await this.rank(query, most);
+    const results = await Promise.all(
+      found.hits.map(async (h) => ({
+        row: await this.data.row(h.note),
+        score: h.score,
+        excerpt: async () => excerpt(await this.data.text(h.note), found.plan.units, this.analyzer)
+      }))
+    );
+    return { results, total: found.total, corrected: found.corrected, missing: found.missing, remark: found.remark };
+  }
+};
+
+// search/node.ts
+var dir = process.argv[2];
+var kb2 = {};
+function run(file) {
+  new Function("kb", (0, import_node_fs.readFileSync)(dir + "/" + file, "utf8"))(kb2);
+}
+async function files(name, file) {
+  return new Promise((done) => {
+    kb2[name] = done;
+    run(file);
+  });
+}
+async function main() {
+  let search = "";
+  kb2.site = ((s) => search = s.search);
+  new Function("window", "kb", (0, import_node_fs.readFileSync)(dir + "/kb/site.js", "utf8").replace(/^var kb=.*\n/, ""))({}, kb2);
+  const searcher = await Searcher.open(files, search, async (stems, language) => {
+    let made;
+    kb2.stem = ((_, make) => made = make);
+    run(stems[language]);
+    return snowball(made);
+  });
+  for await (const line of (0, import_node_readline.createInterface)({ input: process.stdin })) {
+    const answer = await searcher.search(JSON.parse(line), 10);
+    console.log(JSON.stringify(answer.results.map((r) => [r.row.p, r.score])));
+  }
+}
+void main();

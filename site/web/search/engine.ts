@@ -1,0 +1,335 @@
+// Ranking, as the server's: docs/reference/ranking.md, "Score", is the rule, and
+// the order of every sum is the server's too, so that scores are equal to the bit.
+import { type Data, type Postings, compareBytes } from "./data";
+import { type Node, Op, type Plan, type Unit, plan } from "./query";
+import type { Analyzer } from "./words";
+import { Kind, classOf } from "./words";
+
+const k1 = 1.5;
+const weights = [3, 2, 1.5, 1.5, 0.5, 1];
+const bs = [0.5, 0.3, 0.5, 0.3, 0.3, 0.75];
+const nameWeight = 2;
+const folderWeight = 0.5;
+const nameField = 6;
+const obsoleteFactor = 0.5;
+const prefixFactor = 0.7;
+const spellFactor = 0.6;
+const maxExpansions = 4096;
+
+export interface Hit {
+  note: number;
+  score: number;
+}
+
+export interface Found {
+  hits: Hit[]; // the best, in order
+  total: number;
+  corrected: [string, string][];
+  missing: string[];
+  remark: string;
+  plan: Plan;
+}
+
+export class Engine {
+  private weight = new Map<number, number>(); // of the unit in hand, by note
+  private average: number[];
+
+  constructor(
+    private data: Data,
+    private analyzer: Analyzer,
+    private stops: Set<string>,
+  ) {
+    this.average = data.index.avg;
+  }
+
+  async search(text: string, most: number): Promise<Found> {
+    const p = plan(text, this.analyzer, this.stops);
+    const found: Found = { hits: [], total: 0, corrected: [], missing: [], remark: p.remark, plan: p };
+    const score = new Map<number, number>();
+    const cover = new Map<number, number>();
+    for (const u of p.units) await this.look(u, p, found, score, cover);
+    let wanted = 0;
+    for (const u of p.units) if (u.scored && !u.extra) wanted += u.idf;
+    const notes: Iterable<number> = p.sets ? this.allowed(p.root, false) : score.keys();
+    const old = new Set(this.data.index.old);
+    const all: Hit[] = [];
+    for (const note of notes) {
+      let s = score.get(note) || 0;
+      s *= wanted === 0 ? 1 : coordination(p.words, (cover.get(note) || 0) / wanted);
+      if (old.has(note)) s *= obsoleteFactor;
+      all.push({ note, score: Math.round(s * 1e6) / 1e6 });
+    }
+    found.total = all.length;
+    all.sort((a, b) => b.score - a.score || a.note - b.note);
+    found.hits = all.slice(0, most);
+    return found;
+  }
+
+  // look looks a unit up and adds its scores.
+  private async look(u: Unit, p: Plan, found: Found, score: Map<number, number>, cover: Map<number, number>): Promise<void> {
+    await this.collect(u);
+    if (!this.weight.size && u.open && !u.neg) await this.otherwise(u, found);
+    if (!this.weight.size && !u.extra && !u.neg && !found.missing.includes(u.word)) found.missing.push(u.word);
+    if (p.sets) u.set = new Set(this.weight.keys());
+    if (!u.scored) return;
+    u.df = this.weight.size;
+    u.idf = idfOf(u.df, this.data.index.n);
+    const factor = u.factor * ((2 * u.times) / (1 + u.times));
+    for (const [note, w] of this.weight) {
+      score.set(note, (score.get(note) || 0) + factor * (u.idf * (((k1 + 1) * w) / (k1 + w))));
+      if (!u.extra) cover.set(note, (cover.get(note) || 0) + u.factor * u.idf);
+    }
+  }
+
+  private async collect(u: Unit): Promise<void> {
+    this.weight.clear();
+    if (u.phrase) return this.collectPhrase(u, u.phrase);
+    if (u.prefix) return this.collectPrefix(u);
+    for (const t of u.terms) await this.collectTerm(t, u.fields);
+  }
+
+  private add(note: number, w: number): void {
+    this.weight.set(note, (this.weight.get(note) || 0) + w);
+  }
+
+  // collectTerm adds a term's weights, and returns how many notes have it.
+  private async collectTerm(term: string, fields: number): Promise<number> {
+    const p = await this.data.postings(term);
+    if (!p) return 0;
+    for (let i = 0; i < p.notes.length; i++) {
+      const stored = this.weigh(p, i, fields);
+      if (stored > 0) this.add(p.notes[i], stored);
+    }
+    if (fields & (1 << nameField)) {
+      for (let i = 0; i < p.notes.length; i++) {
+        const kind = p.kinds[i] >> 6;
+        if (kind) this.add(p.notes[i], kind & 1 ? nameWeight : folderWeight);
+      }
+    }
+    return p.notes.length;
+  }
+
+  private weigh(p: Postings, i: number, fields: number): number {
+    let sum = 0;
+    let at = p.at[i];
+    for (let f = 0; f < 6; f++) {
+      if (!(p.kinds[i] & (1 << f))) continue;
+      if (fields & (1 << f)) sum += this.field(f, p.counts[at], p.counts[at + 1]);
+      at += 2;
+    }
+    return sum;
+  }
+
+  private field(f: number, n: number, length: number): number {
+    return (weights[f] * n) / (1 - bs[f] + bs[f] * (length / this.average[f]));
+  }
+
+  private async collectPrefix(u: Unit): Promise<void> {
+    const terms = [...new Set([...(await this.data.beginning(u.raw)), ...u.terms])].sort(compareBytes);
+    u.terms = [];
+    for (const t of terms) {
+      if ((await this.collectTerm(t, u.fields)) > 0) {
+        u.terms.push(t);
+        if (u.terms.length === maxExpansions) break;
+      }
+    }
+  }
+
+  private async collectPhrase(u: Unit, phrase: string[]): Promise<void> {
+    let stored: Set<number> | null = null; // notes that have all terms in their text
+    let named: Set<number> | null = null; // and in their paths
+    for (const t of new Set(phrase)) {
+      const p = await this.data.postings(t);
+      const inText = new Set<number>();
+      const inPath = new Set<number>();
+      p?.notes.forEach((note, i) => {
+        if (p.kinds[i] & 63) inText.add(note);
+        if (p.kinds[i] >> 6) inPath.add(note);
+      });
+      stored = stored ? intersect(stored, inText) : inText;
+      named = named ? intersect(named, inPath) : inPath;
+    }
+    const hashes = phrase.map(hashTerm);
+    for (const note of stored!) {
+      const stream = await this.data.stream(note);
+      const counts = countPhrase(stream.words, hashes);
+      let w = 0;
+      for (let f = 0; f < 6; f++) if (counts[f] > 0 && u.fields & (1 << f)) w += this.field(f, counts[f], stream.lengths[f]);
+      if (w > 0) this.add(note, w);
+    }
+    if (!(u.fields & (1 << nameField))) return;
+    for (const note of named!) {
+      const { paths } = await this.data.stream(note);
+      if (paths.some((path) => this.inPath(path, phrase))) this.add(note, nameWeight);
+    }
+  }
+
+  private inPath(path: string, phrase: string[]): boolean {
+    const dot = path.lastIndexOf(".");
+    const name = dot > path.lastIndexOf("/") + 1 ? path.slice(0, dot) : path;
+    const terms = this.analyzer.tokens(name).filter((t) => t.kind === Kind.Main).map((t) => t.term);
+    return terms.some((_, i) => phrase.every((p, k) => terms[i + k] === p));
+  }
+
+  // otherwise reads a word that no note has as the beginning of one, or in another
+  // spelling.
+  private async otherwise(u: Unit, found: Found): Promise<void> {
+    const chars = Array.from(u.raw);
+    if (classOf(chars[0]) !== 1) return;
+    if (u.last && chars.length >= 3) {
+      const begin = { ...u, prefix: true, terms: [...u.terms] };
+      await this.collect(begin);
+      if (this.weight.size) {
+        Object.assign(u, { prefix: true, terms: begin.terms, factor: u.factor * prefixFactor });
+        return;
+      }
+    }
+    if (/\p{N}/u.test(u.raw)) return;
+    const best = await this.spelling(u.terms[0], u.fields);
+    if (!best) return;
+    found.corrected.push([u.word, best]);
+    u.terms = [best];
+    u.factor *= spellFactor;
+    await this.collect(u);
+  }
+
+  private async spelling(unknown: string, fields: number): Promise<string> {
+    const n = Array.from(unknown).length;
+    const most = n >= 8 ? 2 : n >= 4 ? 1 : 0;
+    for (let d = 1; d <= most; d++) {
+      const best = await this.nearest(unknown, n, d, fields);
+      if (best) return best;
+    }
+    return "";
+  }
+
+  // nearest is the most frequent term within so many edits, the first in byte
+  // order of equals.
+  private async nearest(unknown: string, length: number, edits: number, fields: number): Promise<string> {
+    const ascii = /^[\x00-\x7f]*$/.test(unknown);
+    const near: [string, number][] = [];
+    for (let n = length - edits; n <= length + edits; n++) {
+      for (const w of await this.data.words(n)) {
+        if (ascii && !/^[\x00-\x7f]*$/.test(w[0])) continue;
+        if (within(unknown, w[0], edits)) near.push(w);
+      }
+    }
+    near.sort((a, b) => compareBytes(a[0], b[0]));
+    let best = "";
+    let most = 0;
+    for (const [term, notes] of near) {
+      let n = notes;
+      if (fields !== 127) {
+        this.weight.clear();
+        await this.collectTerm(term, fields);
+        n = this.weight.size;
+      }
+      if (n > most) [best, most] = [term, n];
+    }
+    this.weight.clear();
+    return best;
+  }
+
+  // allowed is the notes that a query's structure allows.
+  private allowed(n: Node, strict: boolean): Set<number> {
+    switch (n.op) {
+      case Op.Leaf:
+        return leafSet(n.leaf!.units, strict);
+      case Op.Or:
+        return new Set(n.kids.flatMap((k) => [...this.allowed(k, strict)]));
+      case Op.And:
+        return n.kids.map((k) => this.allowed(k, true)).reduce(intersect);
+    }
+    let must: Set<number> | null = null;
+    const any = new Set<number>();
+    let shoulds = 0;
+    for (const k of n.kids) {
+      if (k.not) continue;
+      if (k.must) {
+        const s = this.allowed(k, true);
+        must = must ? intersect(must, s) : s;
+      } else {
+        shoulds++;
+        for (const note of this.allowed(k, strict && n.kids.length === 1)) any.add(note);
+      }
+    }
+    let all = must || any;
+    if (!must && !shoulds) all = new Set(Array(this.data.index.n).keys());
+    for (const k of n.kids) if (k.not) for (const note of this.allowed(k, true)) all.delete(note);
+    return all;
+  }
+}
+
+const utf8 = new TextEncoder();
+
+// hashTerm is FNV-1a, folded to 24 bits.
+function hashTerm(term: string): number {
+  let h = 2166136261;
+  for (const b of utf8.encode(term)) h = Math.imul(h ^ b, 16777619);
+  return (h ^ (h >>> 24)) & 0xffffff;
+}
+
+// countPhrase counts a phrase in each field of a stream.
+function countPhrase(words: Uint8Array, phrase: number[]): number[] {
+  const counts = [0, 0, 0, 0, 0, 0];
+  const view = new DataView(words.buffer, words.byteOffset, words.byteLength);
+  const at = (i: number) => words[i] | (words[i + 1] << 8) | (words[i + 2] << 16);
+  for (let i = 0; i + 5 <= words.length; ) {
+    const field = words[i];
+    const end = i + 5 + 3 * view.getUint32(i + 1, true);
+    for (i += 5; i + 3 * phrase.length <= end; i += 3) if (phrase.every((h, k) => at(i + 3 * k) === h)) counts[field]++;
+    i = end;
+  }
+  return counts;
+}
+
+function leafSet(units: Unit[], strict: boolean): Set<number> {
+  const any = new Set<number>();
+  let all: Set<number> | null = null;
+  for (const u of units) {
+    for (const note of u.set!) any.add(note);
+    if (!u.extra) all = all ? intersect(all, u.set!) : new Set(u.set);
+  }
+  if (!strict || !all) return any;
+  for (const u of units) if (u.whole) for (const note of u.set!) all.add(note);
+  return all;
+}
+
+function intersect(a: Set<number>, b: Set<number>): Set<number> {
+  return new Set([...a].filter((x) => b.has(x)));
+}
+
+function idfOf(df: number, n: number): number {
+  return Math.round(Math.log(1 + (n - df + 0.5) / (df + 0.5)) * (1 << 20)) / (1 << 20);
+}
+
+function coordination(words: number, part: number): number {
+  const c = 1 / (1 + words);
+  return 1 - c + c * part;
+}
+
+// within reports whether b is at most so many edits from a: insertions, deletions,
+// replacements, and swaps of neighbours.
+export function within(a: string, b: string, edits: number): boolean {
+  const x = Array.from(a);
+  const y = Array.from(b);
+  if (Math.abs(x.length - y.length) > edits) return false;
+  let before: number[] = [];
+  let row = Array.from({ length: y.length + 1 }, (_, j) => j);
+  for (let i = 1; i <= x.length; i++) {
+    const next = [i];
+    let least = i;
+    for (let j = 1; j <= y.length; j++) {
+      let d = Math.min(row[j] + 1, next[j - 1] + 1, row[j - 1] + (x[i - 1] === y[j - 1] ? 0 : 1));
+      if (i > 1 && j > 1 && x[i - 1] === y[j - 2] && x[i - 2] === y[j - 1]) d = Math.min(d, before[j - 2] + 1);
+      next.push(d);
+      least = Math.min(least, d);
+    }
+    if (least > edits) return false;
+    before = row;
+    row = next;
+  }
+  return row[y.length] <= edits;
+}
+
+export { Kind };
