@@ -27,6 +27,11 @@ type Change struct {
 	// writer was faster. Edits with Src are stored together with the commit, which
 	// is the fastest and survives a garbage collection.
 	Edits func(ctx context.Context, on gitstore.CommitID, fresh bool) ([]gitstore.Edit, error)
+
+	// With is a commit that the draft takes in, such as its branch's tip: the
+	// second parent. Tree is then what both give together, and what Edits change.
+	With gitstore.CommitID
+	Tree gitstore.TreeID
 }
 
 // Written is a commit of a draft.
@@ -85,24 +90,29 @@ func (s *Store) appendOnce(ctx context.Context, c *Change) (*Written, error) {
 	if err != nil {
 		return nil, fmt.Errorf("append to draft %s: %w", w.Draft, err)
 	}
-	tree, err := b.EditTree(ctx, parent.Tree, edits)
+	onto := &gitstore.Commit{Tree: parent.Tree}
+	if !c.With.IsZero() {
+		onto = &gitstore.Commit{Tree: c.Tree, Parents: []gitstore.CommitID{c.With}}
+	}
+	tree, err := b.EditTree(ctx, onto.Tree, edits)
 	if err != nil {
 		return nil, fmt.Errorf("append to draft %s: %w", w.Draft, err)
 	}
-	if tree == parent.Tree {
+	if tree == parent.Tree && len(onto.Parents) == 0 {
 		return nil, fmt.Errorf("append to draft %s: %w", w.Draft, ErrNoChange)
 	}
-	return w, s.addCommit(ctx, b, w, &gitstore.Commit{Tree: tree, Author: c.Author, Message: c.message(w.Draft)})
+	return w, s.addCommit(ctx, b, w, &gitstore.Commit{Tree: tree, Parents: onto.Parents, Author: c.Author, Message: c.message(w.Draft)})
 }
 
-// addCommit writes a commit on top of w.Parent and moves the draft's branch.
+// addCommit writes a commit on top of w.Parent, before the parents that it has,
+// and moves the draft's branch.
 func (s *Store) addCommit(ctx context.Context, b *gitstore.Batch, w *Written, c *gitstore.Commit) error {
 	var err error
 	if c.Committer, err = s.committer(ctx); err != nil {
 		return err
 	}
 	c.Author = orElse(c.Author, c.Committer)
-	c.Parents = []gitstore.CommitID{w.Parent}
+	c.Parents = append([]gitstore.CommitID{w.Parent}, c.Parents...)
 	if w.Commit, err = b.WriteCommit(ctx, c); err != nil {
 		return fmt.Errorf("append to draft %s: %w", w.Draft, err)
 	}

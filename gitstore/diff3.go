@@ -46,6 +46,13 @@ type textMerge struct {
 	hunks                       []hunk
 }
 
+// MergeText merges what two sides made of a text, line by line. Where both
+// changed the same lines, the text has both between conflict markers, and the
+// clashes say where that was.
+func MergeText(base, ours, theirs []byte) ([]byte, []Clash) {
+	return mergeText(base, ours, theirs, labels{"ours", "theirs"}, 7, false)
+}
+
 // mergeText merges what two sides made of a text. Where both changed the same
 // lines, the result has both between conflict markers of the given width; with
 // union, it has ours and then theirs.

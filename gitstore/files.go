@@ -22,12 +22,17 @@ func (r *Repo) Files(ctx context.Context, id CommitID, dir string) ([]File, []Pr
 	if err != nil {
 		return nil, nil, err
 	}
-	dir, err = cleanDir(dir)
+	return r.TreeFiles(ctx, TreeID(c.tree), dir)
+}
+
+// TreeFiles is [Repo.Files] of a tree that need not be a commit's.
+func (r *Repo) TreeFiles(ctx context.Context, id TreeID, dir string) ([]File, []Problem, error) {
+	dir, err := cleanDir(dir)
 	if err != nil {
 		return nil, nil, err
 	}
 	l := listing{ctx: ctx, repo: r}
-	top, instead, err := r.subtree(oid(c.tree), dir)
+	top, instead, err := r.subtree(oid(id), dir)
 	if err == nil && instead != nil {
 		l.skip(".", instead.mode)
 	}
