@@ -1,6 +1,7 @@
 package vault
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"regexp"
@@ -29,7 +30,16 @@ type Seen struct {
 type base struct {
 	repo     *repo
 	commit   gitstore.CommitID // zero when the branch is unborn
+	tree     gitstore.TreeID   // read instead of the commit's, when it is not zero
 	worktree bool
+}
+
+// files lists those below a directory.
+func (b base) files(ctx context.Context, dir string) ([]gitstore.File, []gitstore.Problem, error) {
+	if !b.tree.IsZero() {
+		return b.repo.TreeFiles(ctx, b.tree, dir)
+	}
+	return b.repo.Files(ctx, b.commit, dir)
 }
 
 const worktree = "worktree"
@@ -131,7 +141,7 @@ func parseMoment(s string) (time.Time, bool) {
 func baseKey(bases []base) string {
 	var sb strings.Builder
 	for _, b := range bases {
-		fmt.Fprintf(&sb, "%s %v\n", b.commit, b.worktree)
+		fmt.Fprintf(&sb, "%s %s %v\n", b.commit, b.tree, b.worktree)
 	}
 	return sb.String()
 }

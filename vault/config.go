@@ -33,7 +33,8 @@ type Config struct {
 	Site        SiteConfig         `yaml:"site" json:"site"`
 	Visibility  VisibilityConfig   `yaml:"visibility" json:"visibility"`
 
-	File string `yaml:"-" json:"file,omitempty"` // where it was read, "" when there was none
+	File    string `yaml:"-" json:"file,omitempty"`    // where it was read, "" when there was none
+	Offline bool   `yaml:"-" json:"offline,omitempty"` // $KB_OFFLINE: nothing is asked of other machines
 }
 
 // CollectionConfig is one directory of notes inside a git repository.
@@ -74,6 +75,7 @@ type VectorConfig struct {
 // ReviewConfig holds what a draft must have before it is merged.
 type ReviewConfig struct {
 	Required []string `yaml:"required" json:"required"`
+	MinWords int      `yaml:"min_words" json:"min_words"`
 	Online   bool     `yaml:"online" json:"online"`
 }
 
@@ -124,6 +126,7 @@ func LoadConfig(l Locate) (*Config, error) {
 			return nil, err
 		}
 	}
+	c.Offline = os.Getenv("KB_OFFLINE") != ""
 	return c, c.resolve()
 }
 
@@ -266,6 +269,7 @@ func (c *Config) resolve() error {
 	setDefault(&c.Search.MaxLimit, 50)
 	setDefault(&c.Search.VectorWeight, "auto")
 	setDefault(&c.Vector.ANN, "exact")
+	setDefault(&c.Review.MinWords, 3)
 	setDefault(&c.Visibility.Default, "public")
 	if err := c.resolveModel(base); err != nil {
 		return err

@@ -2,7 +2,6 @@ package vault
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -45,7 +44,7 @@ type DraftInfo struct {
 	Behind    int             `json:"behind"`
 	Mergeable bool            `json:"mergeable"` // open, and without conflicts
 	Conflicts []DraftConflict `json:"conflicts"`
-	Checks    []Finding       `json:"checks"`
+	Checks    []CheckFinding  `json:"checks"`
 	Reason    string          `json:"reason,omitempty"` // why it was rejected, or what was said at the merge
 	By        string          `json:"by,omitempty"`     // who decided
 	Merge     string          `json:"merge,omitempty"`  // the commit of the merge
@@ -86,7 +85,7 @@ func (v *Vault) Drafts(ctx context.Context, p DraftsParams) (*DraftsResult, erro
 	r := &DraftsResult{Drafts: []DraftInfo{}, Total: len(found)}
 	end := min(len(found), offset+p.MaxResults)
 	for _, d := range found[min(offset, end):end] {
-		info, err := d.info(ctx, v, p.Name != "")
+		info, _, err := d.info(ctx, v, p.Name != "")
 		if err != nil {
 			return nil, err
 		}
@@ -130,11 +129,7 @@ func (v *Vault) findDrafts(ctx context.Context, p DraftsParams) (found []draftOf
 		}
 	}
 	if name != "" && len(found) == 0 {
-		e := errorf(NotFound, "no draft %q", clip(name, 100))
-		if near := nearest(name, names, 3); len(near) > 0 {
-			return nil, e.hint("did you mean %s?", strings.Join(near, ", "))
-		}
-		return nil, e.hint("kb_drafts without a name lists all")
+		return nil, noDraft(name, names)
 	}
 	slices.SortStableFunc(found, func(a, b draftOf) int {
 		if (a.State == draft.Open) != (b.State == draft.Open) {
@@ -143,6 +138,15 @@ func (v *Vault) findDrafts(ctx context.Context, p DraftsParams) (found []draftOf
 		return b.when().Compare(a.when())
 	})
 	return found, nil
+}
+
+// noDraft says that there is no such draft, and which there are.
+func noDraft(name string, names []string) error {
+	err := errorf(NotFound, "no draft %q", clip(name, 100))
+	if near := nearest(name, names, 3); len(near) > 0 {
+		return err.hint("did you mean %s?", strings.Join(near, ", "))
+	}
+	return err.hint("kb_drafts without a name lists all")
 }
 
 // when is the time of the last thing that happened to the draft.
@@ -156,17 +160,18 @@ func (d draftOf) when() time.Time {
 // mostChanges is how many changes are listed of a draft among others.
 const mostChanges = 10
 
-// info describes d, in whole or as one of many.
-func (d draftOf) info(ctx context.Context, v *Vault, whole bool) (*DraftInfo, error) {
+// info describes d, in whole or as one of many. An open draft comes with what it
+// proposes.
+func (d draftOf) info(ctx context.Context, v *Vault, whole bool) (*DraftInfo, *proposal, error) {
 	tip, err := d.repo.Commit(d.Tip)
 	if err != nil {
-		return nil, errorf(Internal, "read draft %s: %w", d.Name, err)
+		return nil, nil, errorf(Internal, "read draft %s: %w", d.Name, err)
 	}
 	i := &DraftInfo{
 		Name: d.Name, Title: tip.Subject, Branch: "drafts/" + d.Name, Commit: d.Tip.String(),
 		Author: d.Author.Name, Agent: d.Agent, Client: d.Client, Remote: d.Remote, Date: d.Date.UTC().Format(time.RFC3339),
 		State: string(d.State), Ahead: d.Ahead, Behind: d.Behind, Reason: d.Reason, By: d.By.Name,
-		Conflicts: []DraftConflict{}, Checks: []Finding{}, Changes: []DraftChange{},
+		Conflicts: []DraftConflict{}, Checks: []CheckFinding{}, Changes: []DraftChange{},
 	}
 	if !d.Base.IsZero() {
 		i.Base = d.Base.String()
@@ -177,13 +182,14 @@ func (d draftOf) info(ctx context.Context, v *Vault, whole bool) (*DraftInfo, er
 	if d.Remote != "" {
 		i.Branch = strings.TrimPrefix(d.Ref, "refs/remotes/")
 	}
+	var p *proposal
 	if d.State == draft.Open {
 		i.Review = "kb review diff " + d.Name
-		if err := d.conflicts(ctx, i); err != nil {
-			return nil, err
+		if p, err = d.judge(ctx, v, i); err != nil {
+			return nil, nil, err
 		}
 	}
-	return i, d.changes(ctx, v, i, whole)
+	return i, p, d.changes(ctx, v, i, whole)
 }
 
 // changes lists what the draft changes, as far as v's audience may know.
@@ -216,22 +222,22 @@ func (d draftOf) changes(ctx context.Context, v *Vault, i *DraftInfo, whole bool
 	return nil
 }
 
-// conflicts merges the draft on trial.
-func (d draftOf) conflicts(ctx context.Context, i *DraftInfo) error {
-	m, err := d.store.Preview(ctx, d.Draft, "")
+// judge merges the draft on trial and checks it. Without anything in common with
+// its branch it has no proposal.
+func (d draftOf) judge(ctx context.Context, v *Vault, i *DraftInfo) (*proposal, error) {
+	p, err := d.proposal(ctx, v, "")
 	if err != nil {
-		if !errors.Is(err, gitstore.ErrUnrelated) {
-			return errorf(Internal, "merge draft %s on trial: %w", d.Name, err)
+		e := AsError(err)
+		if e.Code == Internal {
+			return nil, err
 		}
-		i.Conflicts = append(i.Conflicts, DraftConflict{Kind: "unrelated", Message: "the draft and the branch have no commit in common"})
-		return nil
+		i.Conflicts = []DraftConflict{{Kind: string(e.Code), Message: e.Message}}
+		return nil, nil
 	}
-	for _, c := range m.Conflicts {
-		_, p := d.repo.locate(c.Path)
-		i.Conflicts = append(i.Conflicts, DraftConflict{Path: p, Kind: string(c.Kind), Message: conflictText(c)})
-	}
-	i.Mergeable = len(i.Conflicts) == 0
-	return nil
+	i.Conflicts = p.conflictList()
+	i.Mergeable = len(p.merge.Conflicts) == 0
+	i.Checks, err = p.check(ctx)
+	return p, err
 }
 
 // conflictText says where both sides changed the same.
@@ -296,7 +302,7 @@ func (d *DraftInfo) text(t *Text) {
 		t.Wrap("  ", t.Warn(strings.Join(nonEmpty([]string{c.Path, c.Message}), ": ")))
 	}
 	for _, c := range d.Checks {
-		t.Wrap("  ", t.Warn(c.Message))
+		t.Wrap("  ", strings.Join(nonEmpty([]string{t.Warn(c.place()), t.Plain(c.Message)}), ": "))
 	}
 	if d.Review != "" {
 		t.Printf("  %s\n", t.Dim(d.Review))

@@ -31,6 +31,10 @@ type Op struct {
 	// rather than JSON: get_document, brief, export.
 	Raw bool
 
+	// Pages is set where the text may be long: a terminal shows it page by page,
+	// unless the parameter no_pager is given.
+	Pages bool
+
 	params reflect.Type
 	result reflect.Type
 	run    func(context.Context, *Vault, any) (any, error)
@@ -72,6 +76,15 @@ var ops = []*Op{
 	draftsOp,
 	verifyOp,
 	blameOp,
+	reviewListOp,
+	reviewShowOp,
+	reviewDiffOp,
+	reviewCheckOp,
+	reviewMergeOp,
+	reviewRejectOp,
+	reviewReopenOp,
+	reviewUndoOp,
+	reviewEditOp,
 	statsOp,
 	reindexOp,
 	doctorOp,

@@ -41,7 +41,7 @@ func (t *Text) Plain(s string) string { return visible(s) }
 
 func (t *Text) style(code, s string) string {
 	s = visible(s)
-	if !t.Color || s == "" {
+	if !t.Color || s == "" || code == "" {
 		return s
 	}
 	return "\x1b[" + code + "m" + s + "\x1b[0m"

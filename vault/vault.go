@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"slices"
@@ -45,6 +46,8 @@ type shared struct {
 	store *Store
 
 	hidden []string // patterns of notes that agents do not see
+
+	askAlso func(netip.Addr) bool // what may be asked for sources, in tests; nil for public addresses
 
 	mu    sync.Mutex
 	views []*contents // most recently used last

@@ -137,7 +137,7 @@ func (w *view) list(ctx context.Context, b base, trees worktrees) error {
 		return nil
 	}
 	for _, c := range b.repo.cols {
-		committed, problems, err := b.repo.Files(ctx, b.commit, c.dir)
+		committed, problems, err := b.files(ctx, c.dir)
 		if err != nil {
 			return errorf(Internal, "list %s at %s: %w", c.Name, b.commit, err)
 		}

@@ -68,6 +68,8 @@ func (c *cli) candidates(before []string, last string) []string {
 		return slices.Collect(maps.Keys(scripts))
 	case node.Name == "get-document" || node.Name == "context":
 		return c.paths(last)
+	case node.Parent != nil && node.Parent.Name == "review":
+		return c.drafts()
 	}
 	return nil
 }
@@ -137,6 +139,24 @@ func (c *cli) collections() (names []string) {
 	}
 	for _, col := range cfg.Collections {
 		names = append(names, col.Name)
+	}
+	return names
+}
+
+// drafts are the names of those that can be reviewed.
+func (c *cli) drafts() (names []string) {
+	s, err := c.service(vault.Person)
+	if err != nil {
+		return nil
+	}
+	defer s.Close()
+	op, _ := vault.FindOp("kb_drafts")
+	r, err := s.Do(c.ctx, op, nil, nil)
+	if err != nil {
+		return nil
+	}
+	for _, d := range r.(*vault.DraftsResult).Drafts {
+		names = append(names, d.Name)
 	}
 	return names
 }

@@ -15,7 +15,7 @@ import (
 // groups are the kinds of commands, in the order in which help lists them.
 var groups = []kong.Group{
 	{Key: "read", Title: "Read"},
-	{Key: "write", Title: "Propose"},
+	{Key: "write", Title: "Propose and review"},
 	{Key: "serve", Title: "Serve"},
 	{Key: "tend", Title: "Tend the vault"},
 	{Key: "about", Title: "About"},
@@ -73,22 +73,29 @@ func (p *page) command(n *kong.Node, op *opCommand) {
 	if op != nil && op.op.Description != "" {
 		p.printf("\n%s\n", wrap(op.op.Description, p.width, 0))
 	}
+	p.commands(n)
 	var args [][2]string
 	for _, a := range n.Positional {
 		args = append(args, [2]string{argument(a), a.Help})
 	}
 	p.rows("Arguments", args)
-	var parts [][2]string
-	for _, part := range n.Children {
-		parts = append(parts, [2]string{part.Name, part.Help})
-	}
-	p.rows("Commands", parts)
 	p.flags("Flags", n.Flags)
 	if op != nil {
 		p.examples(op.op.Examples)
 	} else {
 		p.examples(examples[commandPath(n)])
 	}
+}
+
+// commands lists what may follow a command that has commands of its own.
+func (p *page) commands(n *kong.Node) {
+	var rows [][2]string
+	for _, sub := range n.Children {
+		if !sub.Hidden {
+			rows = append(rows, [2]string{strings.TrimPrefix(usage(sub), commandPath(n)+" "), sub.Help})
+		}
+	}
+	p.rows("Commands", rows)
 }
 
 // usage is a command with what follows it.
@@ -103,7 +110,10 @@ func usage(n *kong.Node) string {
 	for _, a := range n.Positional {
 		words = append(words, argument(a))
 	}
-	if len(n.Children) > 0 {
+	switch {
+	case n.DefaultCmd != nil:
+		words = append(words, "[COMMAND]")
+	case len(n.Children) > 0:
 		words = append(words, "COMMAND")
 	}
 	return strings.Join(words, " ")
@@ -240,7 +250,7 @@ func sentence(s string) string {
 var placeholders = map[string]string{
 	"at": "REV", "diversity": "X", "collection": "NAME", "scope": "PREFIX", "where": "COND", "exclude": "URI", "lines": "A-B",
 	"sort": "KEY", "set": "KEY=VALUE", "fields": "NAME=TEXT", "replace_section": "TEXT", "with": "TEXT", "append": "TEXT", "prepend": "TEXT",
-	"body": "TEXT", "base": "HASH", "restore": "REV", "rename": "PATH", "draft": "NAME", "message": "TEXT", "reason": "TEXT", "source": "URL", "created_after": "DATE", "created_before": "DATE", "updated_after": "DATE",
+	"body": "TEXT", "base": "HASH", "restore": "REV", "rename": "PATH", "draft": "NAME", "message": "TEXT", "reason": "TEXT", "source": "URL", "into": "BRANCH", "only": "PATH", "hunks": "PATH:N,N", "push": "REMOTE", "commit": "HEX", "created_after": "DATE", "created_before": "DATE", "updated_after": "DATE",
 }
 
 // placeholder names the value of a parameter in help; "" for a flag without one.

@@ -4,6 +4,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -58,6 +59,7 @@ type cli struct {
 	ops    map[string]*opCommand // by command name
 	status int                   // to exit with when nothing failed
 	raw    bool                  // the command prints text unless --json
+	page   bool                  // a terminal shows the text page by page
 }
 
 // globals are the flags that every command takes.
@@ -164,6 +166,7 @@ func (c *cli) log(format string, args ...any) {
 // runOp runs an operation and prints its result.
 func (c *cli) runOp(cmd *opCommand) (err error) {
 	c.raw = cmd.op.Raw
+	c.page = cmd.op.Pages && isTerminal(c.out) && !cmd.given("no_pager")
 	args, err := c.arguments(cmd)
 	if err != nil {
 		return err
@@ -206,11 +209,18 @@ func (c *cli) print(cfg *vault.Config, r any) error {
 		return err
 	}
 	out := &errWriter{w: c.out}
+	var long bytes.Buffer
+	if c.page {
+		out.w = &long
+	}
 	text := c.text(out)
 	if text.Color {
 		text.FileURL = fileURLs(cfg)
 	}
 	t.Text(text)
+	if c.page {
+		return c.show(long.Bytes())
+	}
 	return out.err
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"reflect"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/alecthomas/kong"
@@ -78,6 +79,12 @@ func flagTag(p vault.Param) reflect.StructTag {
 	return reflect.StructTag(tag)
 }
 
+// given reports whether a parameter is on the command line, and not as false.
+func (c *opCommand) given(name string) bool {
+	f := c.value.Elem().FieldByName("F_" + name)
+	return f.IsValid() && !f.IsNil() && (f.Kind() != reflect.Pointer || f.Elem().Kind() != reflect.Bool || f.Elem().Bool())
+}
+
 // arguments are the parameters that were given, as JSON.
 func (c *opCommand) arguments() (json.RawMessage, error) {
 	args := map[string]any{}
@@ -109,28 +116,50 @@ func (c *cli) buildParser(grammar any) error {
 		kong.ExplicitGroups(groups),
 		kong.WithHyphenPrefixedParameters(true), // --sort -updated
 	}
-	c.ops = map[string]*opCommand{}
-	for _, op := range vault.Ops() {
-		if op.Name == "kb_eval" || op.Name == "kb_verify" {
-			continue // evalCmd and verifyCmd read files first
-		}
-		cmd := newOpCommand(op)
-		group := "read"
-		switch {
-		case op.People || op.Derived || op.Name == "kb_stats":
-			group = "tend"
-		case op.Writes || op.Name == "kb_drafts":
-			group = "write"
-		}
-		c.ops[op.Command()] = cmd
-		options = append(options, kong.DynamicCommand(op.Command(), op.Summary+".", group, cmd.value.Interface()))
-	}
+	options = append(options, c.opCommands()...)
 	var err error
 	if c.parser, err = kong.New(grammar, options...); err != nil {
 		return err
 	}
 	c.parser.Model.HelpFlag.Help = "Show this page, of a command with its flags"
 	return nil
+}
+
+// opCommands makes the command of each operation.
+func (c *cli) opCommands() (options []kong.Option) {
+	c.ops = map[string]*opCommand{}
+	nested := map[string][]*opCommand{}
+	for _, op := range vault.Ops() {
+		if slices.Contains(prepared, op.Name) {
+			continue
+		}
+		cmd := newOpCommand(op)
+		c.ops[op.Command()] = cmd
+		if op.Under != "" {
+			nested[op.Under] = append(nested[op.Under], cmd)
+			continue
+		}
+		options = append(options, kong.DynamicCommand(op.Command(), op.Summary+".", groupOf(op), cmd.value.Interface()))
+	}
+	for _, p := range parents {
+		options = append(options, kong.DynamicCommand(p.name, p.help, p.group, p.value(nested[p.name]).Interface()))
+	}
+	return options
+}
+
+// prepared are the operations whose commands do something before they are
+// called, or after: each is a struct of its own.
+var prepared = []string{"kb_eval", "kb_verify", "review_edit"}
+
+// groupOf is where help lists the command of an operation.
+func groupOf(op *vault.Op) string {
+	switch {
+	case op.People || op.Derived || op.Name == "kb_stats":
+		return "tend"
+	case op.Writes || op.Name == "kb_drafts":
+		return "write"
+	}
+	return "read"
 }
 
 var shortFlag = regexp.MustCompile(`^unknown flag -[^-]`)

@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/alecthomas/kong"
 	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/testscript"
 
@@ -249,12 +250,9 @@ func TestHelp(t *testing.T) {
 	if err := c.buildParser(&grammar); err != nil {
 		t.Fatal(err)
 	}
-	for _, n := range c.parser.Model.Children {
-		if !n.Hidden {
-			pages[n.Name] = []string{n.Name}
-		}
-		for _, part := range n.Children {
-			pages[n.Name+"-"+part.Name] = []string{n.Name, part.Name}
+	for _, n := range c.parser.Model.Leaves(true) {
+		for ; n.Type == kong.CommandNode; n = n.Parent {
+			pages[strings.ReplaceAll(commandPath(n), " ", "-")] = strings.Fields(commandPath(n))
 		}
 	}
 	for name, words := range pages {
