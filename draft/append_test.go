@@ -221,6 +221,32 @@ func TestKey(t *testing.T) {
 	fsck(t, d)
 }
 
+// While a draft is being made, another process makes it with the same key, and it
+// is merged.
+func TestKeyMergedMeanwhile(t *testing.T) {
+	t.Parallel()
+	d := newRepo(t, map[string]string{"a.md": "1\n"})
+	s := open(t, d)
+	for _, name := range []string{"x", ""} {
+		var first *Written
+		c := keyed(name, "A Title", "k"+name, "b.md")
+		edits := c.Edits
+		c.Edits = func(ctx context.Context, on gitstore.CommitID, fresh bool) ([]gitstore.Edit, error) {
+			if first == nil {
+				other := c
+				other.Edits = edits
+				first = mustAppend(t, s, other)
+				mustMerge(t, s, MergeRequest{Name: first.Draft})
+				commit(t, d, "without it", map[string]string{"b.md": "-"})
+			}
+			return edits(ctx, on, fresh)
+		}
+		if again := mustAppend(t, s, c); !again.Repeated || again.Commit != first.Commit {
+			t.Errorf("%q: %+v, first %+v", name, again, first)
+		}
+	}
+}
+
 // The same key from several processes at once, and goroutines in each, with merges
 // in between, makes one commit.
 func TestKeyFromSeveralProcesses(t *testing.T) {

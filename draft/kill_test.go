@@ -49,6 +49,9 @@ var operations = map[string]func(*Store) error{
 	},
 }
 
+// alike are those that are much as others: every other step will do every day.
+var alike = map[string]bool{"squash elsewhere": true, "part": true, "reopen": true}
+
 // killRepo is a repository in which every operation can be done.
 func killRepo(t *testing.T) string {
 	d, s := dirtyRepo(t)
@@ -115,7 +118,7 @@ func TestKilled(t *testing.T) {
 			after := outcome(t, whole)
 			happened := map[bool]int{}
 			for i, step := range steps {
-				if strings.HasPrefix(step, "object") && i > 1 && !long {
+				if !long && (strings.HasPrefix(step, "object") && i > 1 || alike[name] && i%2 == 0) {
 					continue // one object is like another
 				}
 				done := killAt(t, prepared, name, i, before, after)

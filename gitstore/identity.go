@@ -2,17 +2,19 @@ package gitstore
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
+	"os"
 	"os/exec"
 	"strings"
 	"time"
 )
 
-// Identity returns who commits here, by user.name and user.email of the
-// configuration as it is now, and the time. If a configuration file includes
-// others, the git program is asked, if there is one. The error wraps
-// [ErrNoIdentity].
+// Identity returns who commits here, by $GIT_COMMITTER_NAME and
+// $GIT_COMMITTER_EMAIL, else by user.name and user.email of the configuration as
+// it is now, and the time. If a configuration file includes others, the git
+// program is asked, if there is one. The error wraps [ErrNoIdentity].
 func (r *Repo) Identity(ctx context.Context) (Signature, error) {
 	u, err := r.user()
 	if err != nil {
@@ -21,7 +23,8 @@ func (r *Repo) Identity(ctx context.Context) (Signature, error) {
 	if u.includes {
 		r.askGit(ctx, &u)
 	}
-	s := CleanSignature(Signature{u.name, u.email, r.now()})
+	name, email := cmp.Or(os.Getenv("GIT_COMMITTER_NAME"), u.name), cmp.Or(os.Getenv("GIT_COMMITTER_EMAIL"), u.email)
+	s := CleanSignature(Signature{name, email, r.now()})
 	if s.Name == "" || s.Email == "" {
 		return Signature{}, fmt.Errorf("%w: user.name and user.email are not set; `git config --global user.name NAME` and `git config --global user.email ADDRESS` set them", ErrNoIdentity)
 	}

@@ -330,7 +330,8 @@ func TestCommitMessage(t *testing.T) {
 }
 
 func TestIdentity(t *testing.T) {
-	t.Parallel()
+	t.Setenv("GIT_COMMITTER_NAME", "")
+	t.Setenv("GIT_COMMITTER_EMAIL", "")
 	d := newRepo(t, nil)
 	r := mustOpen(t, d)
 	ctx := context.Background()
@@ -346,6 +347,10 @@ func TestIdentity(t *testing.T) {
 	git(t, d, "config", "include.path", filepath.Join(d, "more"))
 	if id, err := r.Identity(ctx); err != nil || id.Name != "Included" || id.Email != "ann@example.org" {
 		t.Errorf("included: %+v, %v", id, err)
+	}
+	t.Setenv("GIT_COMMITTER_NAME", "Env")
+	if id, err := r.Identity(ctx); err != nil || id.Name != "Env" || id.Email != "ann@example.org" {
+		t.Errorf("by the environment: %+v, %v", id, err)
 	}
 }
 
