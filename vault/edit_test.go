@@ -248,3 +248,36 @@ Nothing.
 	b.refused("kb_edit", map[string]any{"where": []string{"status=obsolete"}, "replace": "nowhere", "with": "x", "draft": "d"}, vault.NotFound)
 	b.refused("kb_edit", map[string]any{"where": []string{"status=obsolete"}, "append": "x"}, vault.NotFound, "no note of notes is selected")
 }
+
+// What is flagged is in the health of the notes until it is confirmed, and what
+// was confirmed lately is not stale.
+func TestEditFlagHealth(t *testing.T) {
+	b := newBot(t, desk)
+	b.change("kb_edit", map[string]any{"path": "retry", "flag": true, "reason": "the numbers\nare old", "draft": "d"})
+	health := func() vault.CollectionHealth {
+		r, err := b.try("kb_health", map[string]any{"at": "drafts/d", "collection": "notes", "stale_days": 365})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r.(*vault.HealthResult).Collections[0]
+	}
+	h := health()
+	if len(h.Flagged) != 1 || h.Flagged[0].Path != "retry.md" || h.Flagged[0].Line != 5 || h.Flagged[0].Message != "flagged on 2026-01-31: the numbers are old" {
+		t.Errorf("flagged: %+v", h.Flagged)
+	}
+	b.change("kb_edit", map[string]any{"path": "retry", "confirm": true, "draft": "d"})
+	b.change("kb_edit", map[string]any{"path": "limits", "set": map[string]any{"updated": "2020-01-01"}, "draft": "d"})
+	b.change("kb_edit", map[string]any{"path": "retry", "set": map[string]any{"updated": "2020-01-01"}, "draft": "d"})
+	if text := b.git("show", "drafts/d:notes/retry.md"); strings.Contains(text, "flagged") || !strings.Contains(text, "confirmed: 2026-01-31") {
+		t.Errorf("%s", text)
+	}
+	h = health()
+	if len(h.Flagged) != 0 || len(h.Stale) == 0 {
+		t.Errorf("flagged %+v, stale %+v", h.Flagged, h.Stale)
+	}
+	for _, x := range h.Stale {
+		if x.Path == "retry.md" {
+			t.Errorf("confirmed and stale: %+v", x)
+		}
+	}
+}

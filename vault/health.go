@@ -54,6 +54,7 @@ type CollectionHealth struct {
 	DuplicateTitles      []Issue        `json:"duplicate_titles"`
 	NearDuplicates       []Issue        `json:"near_duplicates"`
 	MalformedFrontmatter []Issue        `json:"malformed_frontmatter"`
+	Flagged              []Issue        `json:"flagged"`
 	Conflicting          []Issue        `json:"conflicting"`
 	ObsoleteLinks        []Issue        `json:"obsolete_links"`
 	AmbiguousLinks       []Issue        `json:"ambiguous_links"`
@@ -71,7 +72,7 @@ var healthOp = define(Op{
 	Name:        "kb_health",
 	Title:       "Check the notes",
 	Summary:     "Find what is wrong with the notes, and what mends it",
-	Description: "Broken links and embeds, orphans, stubs, stale notes, missing dates and tags, duplicate titles and near duplicates, malformed frontmatter: each with note, line and mend. against=REV shows only what is new since.",
+	Description: "Broken links and embeds, orphans, stubs, stale and flagged notes, missing dates and tags, duplicates, malformed frontmatter: each with note, line and mend. against=REV shows only what is new since.",
 	Examples:    []string{"kb health", "kb health --against main --fail-on new --format github"},
 }, (*Vault).Health)
 
@@ -87,6 +88,7 @@ func (h *CollectionHealth) kinds() []struct {
 		{"malformed_frontmatter", &h.MalformedFrontmatter},
 		{"broken_links", &h.BrokenLinks},
 		{"broken_embeds", &h.BrokenEmbeds},
+		{"flagged", &h.Flagged},
 		{"duplicate_titles", &h.DuplicateTitles},
 		{"conflicting", &h.Conflicting},
 		{"obsolete_links", &h.ObsoleteLinks},
@@ -218,13 +220,43 @@ func (x *inspector) note(h *CollectionHealth, i int) {
 	if c.words < x.MinWords {
 		x.issue(&h.Stubs, i, 1, "write it, or merge it into another note", "only %s", plural(c.words, "word"))
 	}
-	if d := x.date(i, c).updated; d != "" && d < x.old && !c.obsolete {
-		x.issue(&h.Stale, i, 1, "confirm it or bring it up to date", "unchanged since %s", d)
+	x.flag(h, i)
+	if d := max(x.date(i, c).updated, c.day(keyConfirmed)); d != "" && d < x.old && !c.obsolete {
+		x.issue(&h.Stale, i, 1, "bring it up to date, or confirm it: kb_edit confirm", "unchanged since %s", d)
 	}
 	if len(x.graph.in[i]) == 0 && len(x.graph.out[i]) == 0 {
 		x.issue(&h.Orphans, i, 1, "link to it from a note that needs it", "no link leads to or from it")
 	}
 }
+
+// flag reports what somebody flagged, with the reason.
+func (x *inspector) flag(h *CollectionHealth, i int) {
+	c := x.cards[i]
+	since := c.day(keyFlagged)
+	if said := c.text(keyFlagged); said == "" || said == "false" {
+		return
+	}
+	message := "flagged"
+	if since != "" {
+		message += " on " + since
+	}
+	if why := c.text(keyFlaggedReason); why != "" {
+		message += ": " + oneLine(why, 300)
+	}
+	x.issue(&h.Flagged, i, c.lineOf(keyFlagged), "mend it, then confirm it: kb_edit confirm", "%s", message)
+}
+
+// day is the date that a property holds, "" for none.
+func (c *card) day(key string) string {
+	t, ok := note.ParseDate(c.text(key))
+	if !ok {
+		return ""
+	}
+	return day(t)
+}
+
+// text is a property as one text.
+func (c *card) text(key string) string { return (&note.Note{Fields: c.fields}).String(key) }
 
 // known is the date that history has for a key, for a mend.
 func (x *inspector) known(i int, key string) string {

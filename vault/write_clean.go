@@ -96,6 +96,7 @@ func (p *EditParams) clean() (*editKind, error) {
 }
 
 func (p *EditParams) checkWords() error {
+	p.Reason = strings.Join(strings.Fields(p.Reason), " ")
 	for _, text := range []*string{p.ReplaceSection, &p.Append, &p.Prepend, &p.Replace, p.With} {
 		if text != nil {
 			if err := checkText("text", *text, note.MaxText); err != nil {
