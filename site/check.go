@@ -20,9 +20,9 @@ import (
 
 // Fault is something wrong with a site.
 type Fault struct {
-	Page    string // the file that has it
-	Ref     string // the reference, as it is written; "" when the file itself is at fault
-	Message string
+	Page    string `json:"page"`          // the file that has it
+	Ref     string `json:"ref,omitempty"` // the reference, as it is written; "" when the file itself is at fault
+	Message string `json:"message"`
 }
 
 // Checked is what a check looked at and found.

@@ -85,6 +85,7 @@ var ops = []*Op{
 	reviewReopenOp,
 	reviewUndoOp,
 	reviewEditOp,
+	siteBuildOp,
 	statsOp,
 	reindexOp,
 	doctorOp,

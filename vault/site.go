@@ -35,8 +35,18 @@ type SiteBuilt struct {
 	Seen
 }
 
+// Text says what was built.
+func (r *SiteBuilt) Text(t *Text) {
+	t.Printf("%s in %s %s\n", t.Strong(plural(r.Pages, "page")), t.Accent(r.Out), t.Dim(r.Seen.text()))
+	t.Printf("%s\n", t.Dim(fmt.Sprintf("%d files, %d written, %d removed, %.1f s", r.Files, r.Written, r.Removed, r.Seconds)))
+	if r.Left > 0 {
+		t.Printf("%s not published: private, excluded, publish: false or draft: true\n", plural(r.Left, "note"))
+	}
+}
+
 var siteBuildOp = define(Op{
 	Name:     "kb_site_build",
+	Under:    "site",
 	Summary:  "Make a static site with search of a view",
 	Examples: []string{"kb site build --out public", "kb site build --out public --at v1.2 --base-url https://example.org/notes/"},
 	People:   true,

@@ -28,7 +28,7 @@ var ours = map[string][]string{
 	"kb/vault":              {"kb/note", "kb/gitstore", "kb/draft", "kb/cas", "kb/index", "kb/embed", "kb/export", "kb/vector", "kb/site", "kb/internal/diff", "kb/internal/owner", "kb/internal/secrets"},
 	"kb/internal/models":    {"kb/vector"},
 	"kb/mcp":                {"kb/vault"},
-	"kb/cmd/kb":             {"kb/mcp", "kb/vault", "kb/cmd/kb/tui", "kb/internal/models"},
+	"kb/cmd/kb":             {"kb/mcp", "kb/vault", "kb/cmd/kb/tui", "kb/internal/models", "kb/site"},
 	"kb/cmd/kb/tui":         {"kb/internal/diff"},
 	"kb/internal/vaulttest": {"kb/vault"},
 	"kb/internal/ptytest":   {},

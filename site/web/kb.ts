@@ -1,5 +1,5 @@
 import { graph } from "./graph";
-import { copying, navigation, outline, previews, theme } from "./page";
+import { copying, live, navigation, outline, previews, theme } from "./page";
 import { marks, search } from "./search/ui";
 
 theme();
@@ -10,3 +10,4 @@ void navigation();
 void graph();
 search();
 marks();
+if ((window as unknown as { kb: { live?: boolean } }).kb.live) void live().catch(() => {});

@@ -175,3 +175,16 @@ export function previews(): void {
   document.addEventListener("focusout", hide);
   addEventListener("scroll", hide, { passive: true });
 }
+
+// live loads the page anew when the site that kb serves while it is written has
+// changed.
+export async function live(): Promise<void> {
+  for (;;) {
+    const r = await fetch("/-/changed");
+    if (r.status === 200) {
+      location.reload();
+      return;
+    }
+    if (!r.ok) await new Promise((done) => setTimeout(done, 5000));
+  }
+}
