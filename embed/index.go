@@ -84,6 +84,15 @@ func (x *Index) Forget() {
 	x.changes.Add(1)
 }
 
+// Failed counts the texts on which the model failed for good.
+func (x *Index) Failed(ctx context.Context) (n int) {
+	_ = x.facts.Each(ctx, cas.Failures, x.vectors, func(string, []byte) error { // as far as it can be read
+		n++
+		return nil
+	})
+	return n
+}
+
 // Model returns the model of x.
 func (x *Index) Model() *Model { return x.model }
 

@@ -324,6 +324,9 @@ func TestFailingTexts(t *testing.T) {
 	if again := mustSync(t, x, w.ids(), w); n == 0 || again != 0 || tries != 1+Attempts {
 		t.Errorf("%d embedded, then %d; the bad one was tried %d times", n, again, tries)
 	}
+	if n := x.Failed(t.Context()); n != 1 {
+		t.Errorf("%d texts failed", n)
+	}
 	v := mustView(t, x, w.ids())
 	near, err := v.Nearest(t.Context(), v.Toward(make([]float32, 27)), 5, []note.ID{note.Hash([]byte(bad))}, nil)
 	if _, ok := near[note.Hash([]byte(bad))]; ok || err != nil {

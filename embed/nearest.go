@@ -158,14 +158,15 @@ func (v *View) furthest(to Direction, k int, keep func(note.ID) bool) (map[int32
 // without vectors.
 func (v *View) near(to Direction, i int32) (near Near, ok bool, err error) {
 	for chunk := v.first[i]; chunk < v.first[i+1]; chunk++ {
-		if v.chunks[chunk].pack == nowhere {
+		at := v.chunks[chunk]
+		if at.pack == nowhere {
 			continue
 		}
-		d, err := v.direction(int(chunk))
+		row, err := v.packs[at.pack].Vector(int(at.row))
 		if err != nil {
 			return near, false, err
 		}
-		if cos := math.Round(vector.Dot(to, d)*1e6) / 1e6; !ok || cos > near.Cosine {
+		if cos := math.Round(vector.CenteredCosine(to, row, v.mean)*1e6) / 1e6; !ok || cos > near.Cosine {
 			near, ok = Near{cos, int(chunk - v.first[i])}, true
 		}
 	}

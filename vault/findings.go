@@ -93,8 +93,26 @@ func (v *Vault) Doctor(ctx context.Context, _ DoctorParams) (*Findings, error) {
 	v.doctorRepositories(f, w)
 	v.doctorNotes(ctx, f, w)
 	v.doctorStore(ctx, f)
-	f.info("model", "text search needs none", "no embedding model is installed: search by meaning is off")
+	v.doctorModel(ctx, f, w)
 	return f, nil
+}
+
+// doctorModel says whether search by meaning works. Text search needs no model.
+func (v *Vault) doctorModel(ctx context.Context, f *Findings, w *view) {
+	x, why := v.store.embedders.index(v.cfg)
+	if x == nil {
+		f.info("model", "text search needs none", "search by meaning is off: %s", why)
+		return
+	}
+	c, err := w.covered(ctx, x)
+	if err != nil {
+		f.bad("vectors", "kb reindex makes them again", "%v", err)
+		return
+	}
+	f.info("model", "", "embedding model %s: %.1f %% of the notes have vectors", filepath.Base(v.cfg.Model), 100*c.coverage.Part())
+	if failed := x.Failed(ctx); failed > 0 {
+		f.info("not_embedded", "they are found by words", "the model fails on %s", plural(failed, "text"))
+	}
 }
 
 func (v *Vault) configName() string {

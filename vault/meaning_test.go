@@ -170,6 +170,12 @@ func TestStatsOfVectors(t *testing.T) {
 		t.Errorf("before: %+v, %+v", st.Capabilities, st.Index)
 	}
 	reindex(t, s)
+	doctor := do[vault.Findings](t, s, "kb_doctor", nil)
+	if !slices.ContainsFunc(doctor.Findings, func(f vault.Finding) bool {
+		return f.Code == "model" && f.Message == "embedding model tiny: 100.0 % of the notes have vectors"
+	}) {
+		t.Errorf("doctor: %+v", doctor)
+	}
 	st = do[vault.Stats](t, s, "kb_stats", nil)
 	if st.Index.Vectors != 1 || !slices.ContainsFunc(st.Recipes, func(r string) bool { return strings.HasPrefix(r, "vector/1 static/1 ") }) {
 		t.Errorf("after: %+v, %v", st.Index, st.Recipes)

@@ -35,6 +35,23 @@ func Mean(dim int, sets ...*Set) []float64 {
 	return mean
 }
 
+// CenteredCosine returns the product of to, which is of length 1 or 0, and
+// Centered(v, mean), in one pass. The conversions keep processors from fusing a
+// product and a sum.
+func CenteredCosine(to, v []float32, mean []float64) float64 {
+	var product, length, any float64
+	for i, x := range v {
+		less := float64(x) - mean[i]
+		product += float64(float64(to[i]) * less)
+		length += float64(less * less)
+		any += math.Abs(float64(x))
+	}
+	if any == 0 || length == 0 {
+		return 0
+	}
+	return product / math.Sqrt(length)
+}
+
 // Centered returns v less the mean, scaled to length 1. What has no length, or
 // is the mean itself, becomes zeros. mean must be as long as v.
 func Centered(v []float32, mean []float64) []float32 {

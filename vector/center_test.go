@@ -78,6 +78,11 @@ func TestCentered(t *testing.T) {
 		{[]float32{0, 0}, []float64{0.5, 0.5}, []float32{0, 0}},
 		{[]float32{1, 0}, []float64{math.NaN(), 0}, []float32{0, 0}},
 	} {
+		if to := []float32{0.6, 0.8}; !math.IsNaN(c.mean[0]) {
+			if got, want := CenteredCosine(to, c.v, c.mean), Dot(to, c.want); math.Abs(got-want) > 1e-7 {
+				t.Errorf("CenteredCosine(%v, %v) = %v, want %v", c.v, c.mean, got, want)
+			}
+		}
 		if got := Centered(c.v, c.mean); !slices.Equal(got, c.want) {
 			t.Errorf("Centered(%v, %v) = %v, want %v", c.v, c.mean, got, c.want)
 		}
