@@ -43,6 +43,7 @@ var writeOp = define(Op{
 
 // Write commits a new note on a draft.
 func (v *Vault) Write(ctx context.Context, p WriteParams) (*WriteResult, error) {
+	p.Tags = joinTags(p.Tags)
 	n, err := p.clean()
 	if err != nil {
 		return nil, err
@@ -214,11 +215,14 @@ func plainValue(f note.Field) (any, error) {
 	return nil, errorf(Usage, "the template's property %s is nested", f.Key).hint("texts, numbers, dates and lists of texts are copied")
 }
 
+// joinTags puts tags together, each once. A tag has neither comma nor '#': "a, #b"
+// is two.
 func joinTags(lists ...[]string) []string {
 	out := []string{}
 	for _, list := range lists {
-		for _, tag := range list {
-			if !slices.ContainsFunc(out, func(t string) bool { return strings.EqualFold(t, tag) }) {
+		for tag := range strings.SplitSeq(strings.Join(list, ","), ",") {
+			tag = strings.TrimLeft(strings.TrimSpace(tag), "#")
+			if tag != "" && !slices.ContainsFunc(out, func(t string) bool { return strings.EqualFold(t, tag) }) {
 				out = append(out, tag)
 			}
 		}
