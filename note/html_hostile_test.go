@@ -31,7 +31,7 @@ func BenchmarkHTMLHostile(b *testing.B) {
 func TestHTMLHostileLong(t *testing.T) {
 	for _, name := range []string{"quotes", "brackets nested", "raw nested", "raw ids", "raw lines", "emphasis nested", "images nested", "inline footnotes nested", "footnotes then refs", "same headings"} {
 		t.Run(name, func(t *testing.T) {
-			n, text := Parse([]byte(hostile[name](200_000)))
+			n, text := Parse([]byte(hostile[name](100_000)))
 			if out, _ := HTML(n, text, testOptions()); len(out) == 0 || len(out) > 50*len(text) {
 				t.Errorf("%d bytes of %d", len(out), len(text))
 			}

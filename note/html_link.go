@@ -212,26 +212,21 @@ func mediaOf(target string) mediaKind {
 // allowed scheme however that is written. Browsers ignore white space and control
 // characters before and in a scheme.
 func safeURL(url string) bool {
-	var b strings.Builder
+	var scheme strings.Builder
 	for _, r := range html.UnescapeString(url) {
-		if r > ' ' && r != 0x7f && (r < 0x80 || r > 0xa0) && r != '\ufeff' && (r < '\u2000' || r > '\u200f') {
-			b.WriteRune(r)
+		switch {
+		case r == '/' || r == '?' || r == '#':
+			return true
+		case r == ':':
+			return safeSchemes[strings.ToLower(scheme.String())]
+		case r > ' ' && r != 0x7f && (r < 0x80 || r > 0xa0) && r != '\ufeff' && (r < '\u2000' || r > '\u200f'):
+			scheme.WriteRune(r)
 		}
-		if b.Len() > 64 {
-			break
-		}
 	}
-	scheme := b.String()
-	i := strings.IndexAny(scheme, ":/?#")
-	if i < 0 || scheme[i] != ':' {
-		return url != ""
-	}
-	switch strings.ToLower(scheme[:i]) {
-	case "http", "https", "mailto", "kb":
-		return true
-	}
-	return false
+	return url != ""
 }
+
+var safeSchemes = names("http https mailto kb")
 
 // escapeURL escapes what may not stand in a URL, and leaves what is escaped.
 func escapeURL(url string) string {

@@ -61,7 +61,9 @@ func shownTarget(l Link) string {
 }
 
 // imageSize reports whether an embed's alias is a size: "300", "300x200".
-func imageSize(s string) bool { return strings.Trim(s, "0123456789x") == "" }
+func imageSize(s string) bool {
+	return strings.Trim(s, "0123456789x") == "" && strings.Trim(s, "x") != ""
+}
 
 // wikiLinkNode is a [[wikilink]] or ![[embed]].
 type wikiLinkNode struct {

@@ -1,16 +1,11 @@
 package site
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"image"
-	_ "image/gif" // sizes of images
-	_ "image/jpeg"
-	_ "image/png"
 	"path"
 	"runtime"
 	"slices"
@@ -257,9 +252,7 @@ func (b *builder) copyAttachment(ctx context.Context, j int) error {
 	}
 	stem := strings.TrimSuffix(path.Base(f.Path), path.Ext(f.Path))
 	a := attachment{name: assetDir + "/files/" + f.Blob.String()[:10] + "-" + safeName(stem) + ext}
-	if c, _, err := image.DecodeConfig(bytes.NewReader(data)); err == nil {
-		a.width, a.height = c.Width, c.Height
-	}
+	a.width, a.height = imageSize(data)
 	b.attachments[j] = a
 	if _, twice := b.out.files[a.name]; twice {
 		return nil // the same bytes under two names that are one here

@@ -11,11 +11,10 @@ import (
 
 	"github.com/alecthomas/chroma/v2"
 	"github.com/alecthomas/chroma/v2/lexers"
-	"github.com/alecthomas/chroma/v2/styles"
 )
 
 const (
-	codeRecipe = "chroma/2.27.0"
+	codeRecipe = "chroma/2.27.0/1"
 	// maxCode bounds the code that is highlighted, maxCodeLine its lines: lexers
 	// take time that grows faster than a line.
 	maxCode     = 64 << 10
@@ -66,70 +65,73 @@ var languages = sync.OnceValue(func() map[string]chroma.Lexer {
 	return byName
 })
 
-// highlight returns nil if there is nothing to mark.
-func highlight(lang string, code []byte) []byte {
+// highlight returns nil if there is nothing to mark. Code is a note's, and the
+// lexers of many authors: one that panics, goes round in circles or loses text
+// does not highlight.
+func highlight(lang string, code []byte) (marked []byte) {
 	lexer := languages()[lang]
 	if lexer == nil {
 		return nil
 	}
-	tokens, err := chroma.Coalesce(lexer).Tokenise(&chroma.TokeniseOptions{State: "root", EnsureLF: true}, string(code))
+	defer func() {
+		if recover() != nil {
+			marked = nil
+		}
+	}()
+	rest := string(bytes.ReplaceAll(code, []byte("\r\n"), []byte("\n")))
+	tokens, err := lexer.Tokenise(&chroma.TokeniseOptions{State: "root"}, rest)
 	if err != nil {
 		return nil
 	}
-	var b bytes.Buffer
-	for t := tokens(); t != chroma.EOF; t = tokens() {
-		text := html.EscapeString(t.Value)
-		if class := tokenClass(t.Type); class != "" && strings.TrimSpace(text) != "" {
-			fmt.Fprintf(&b, `<span class="%s">%s</span>`, class, text)
-		} else {
-			b.WriteString(text)
+	m := marker{}
+	for most := 2*len(rest) + 1000; most > 0; most-- {
+		t := tokens()
+		if t == chroma.EOF {
+			m.end()
+			if rest != "" {
+				return nil
+			}
+			return m.out.Bytes()
 		}
+		var found bool
+		if rest, found = strings.CutPrefix(rest, t.Value); !found {
+			return nil
+		}
+		m.add(tokenClass(t.Type), t.Value)
 	}
-	return b.Bytes()
+	return nil
 }
 
-// tokenClass returns the class of a token, "" for plain text.
+// marker writes text in classes, neighbours of one class together.
+type marker struct {
+	out   bytes.Buffer
+	class string
+	text  strings.Builder
+}
+
+func (m *marker) add(class, text string) {
+	if class != m.class {
+		m.end()
+		m.class = class
+	}
+	m.text.WriteString(text)
+}
+
+func (m *marker) end() {
+	text := html.EscapeString(m.text.String())
+	if m.class != "" && strings.TrimSpace(text) != "" {
+		text = fmt.Sprintf(`<span class="%s">%s</span>`, m.class, text)
+	}
+	m.out.WriteString(text)
+	m.text.Reset()
+}
+
+// tokenClass returns the class of a token, "" for plain text. assets/kb.css
+// colours the classes.
 func tokenClass(t chroma.TokenType) string {
 	switch t {
 	case chroma.Name, chroma.Text, chroma.TextWhitespace, chroma.Punctuation, chroma.NameOther, chroma.Error:
 		return ""
 	}
 	return chroma.StandardTypes[t]
-}
-
-// CodeCSS returns the rules that colour code as a style of chroma has it, each
-// below selector: CodeCSS("pre", "github").
-func CodeCSS(selector, style string) string {
-	s := styles.Get(style)
-	var b strings.Builder
-	types := s.Types()
-	for _, t := range sortedTypes(types) {
-		class, rule := tokenClass(t), entryCSS(s.Get(t))
-		if class != "" && rule != "" {
-			fmt.Fprintf(&b, "%s .%s{%s}\n", selector, class, rule)
-		}
-	}
-	return b.String()
-}
-
-func sortedTypes(types []chroma.TokenType) []chroma.TokenType {
-	slices.Sort(types)
-	return slices.Compact(types)
-}
-
-func entryCSS(e chroma.StyleEntry) string {
-	var rules []string
-	if e.Colour.IsSet() {
-		rules = append(rules, "color:"+e.Colour.String())
-	}
-	if e.Bold == chroma.Yes {
-		rules = append(rules, "font-weight:bold")
-	}
-	if e.Italic == chroma.Yes {
-		rules = append(rules, "font-style:italic")
-	}
-	if e.Underline == chroma.Yes {
-		rules = append(rules, "text-decoration:underline")
-	}
-	return strings.Join(rules, ";")
 }

@@ -4,6 +4,7 @@ import (
 	_ "embed"
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 	"sync"
 
@@ -19,12 +20,14 @@ var katexSource string
 const (
 	mathRecipe = "katex/0.19.1"
 	maxTeX     = 4 << 10 // bytes of a formula
-	maxExpand  = 200     // expansions of macros in a formula
+	maxNesting = 50      // braces within braces: KaTeX takes exponential time for some
+	maxExpand  = 500     // expansions of macros in a formula
+	maxDefined = 20_000  // the same times the formula's length, if it defines macros
 	maxStack   = 2000    // calls within each other
 )
 
-const katexCall = `(function(tex, display) {
-	return katex.renderToString(tex, {displayMode: display, output: "mathml", throwOnError: true, strict: "ignore", trust: false, maxExpand: %d, maxSize: 50});
+const katexCall = `(function(tex, display, maxExpand) {
+	return katex.renderToString(tex, {displayMode: display, output: "mathml", throwOnError: true, strict: "ignore", trust: false, maxExpand: maxExpand, maxSize: 50});
 })`
 
 var errNoMath = errors.New("not MathML")
@@ -51,7 +54,7 @@ func newMathSetter(c Cache) *mathSetter { return &mathSetter{cache: c} }
 
 // set returns a formula in MathML. It is not ok if the TeX is wrong or too long.
 func (m *mathSetter) set(tex string, display bool) ([]byte, bool) {
-	if len(tex) > maxTeX {
+	if len(tex) > maxTeX || nesting(tex) > maxNesting {
 		return nil, false
 	}
 	key := cacheKey(mathRecipe, fmt.Sprint(display), []byte(tex))
@@ -74,7 +77,7 @@ func (m *mathSetter) render(tex string, display bool) (string, error) {
 			return "", err
 		}
 	}
-	v, err := e.render(goja.Undefined(), e.vm.ToValue(tex), e.vm.ToValue(display))
+	v, err := e.render(goja.Undefined(), e.vm.ToValue(tex), e.vm.ToValue(display), e.vm.ToValue(expansions(tex)))
 	// A runtime that wrong TeX made throw is as before; one whose stack was
 	// exhausted is not used again.
 	if thrown := (*goja.Exception)(nil); err == nil || errors.As(err, &thrown) {
@@ -84,6 +87,32 @@ func (m *mathSetter) render(tex string, display bool) (string, error) {
 		return "", fmt.Errorf("set %q: %w", tex, err)
 	}
 	return mathElement(v.String())
+}
+
+// nesting returns how deep braces stand within braces.
+func nesting(tex string) int {
+	depth, deepest := 0, 0
+	for i := range len(tex) {
+		switch tex[i] {
+		case '{':
+			depth++
+		case '}':
+			depth--
+		}
+		deepest = max(deepest, depth)
+	}
+	return deepest
+}
+
+var definition = regexp.MustCompile(`\\(?:[gex]?def|let|futurelet|(?:re)?newcommand|providecommand)`)
+
+// expansions bounds those of a formula, so that macros which it defines make it
+// no longer than maxDefined.
+func expansions(tex string) int {
+	if definition.MatchString(tex) {
+		return min(maxExpand, maxDefined/len(tex))
+	}
+	return maxExpand
 }
 
 // mathElement takes the <math> from what KaTeX puts around it.
@@ -101,7 +130,7 @@ func newMathEngine() (*mathEngine, error) {
 	if _, err := vm.RunProgram(katexProgram()); err != nil {
 		return nil, fmt.Errorf("load KaTeX: %w", err)
 	}
-	call, err := vm.RunString(fmt.Sprintf(katexCall, maxExpand))
+	call, err := vm.RunString(katexCall)
 	if err != nil {
 		return nil, fmt.Errorf("load KaTeX: %w", err)
 	}
