@@ -53,6 +53,7 @@ type LineDiff struct {
 	Op    string  `json:"op"` // " ", "-" or "+"
 	Text  string  `json:"text"`
 	Marks [][]int `json:"marks,omitempty"`
+	Open  bool    `json:"open,omitempty"` // the note ends here, without a line end
 }
 
 var reviewDiffOp = define(Op{
@@ -177,7 +178,7 @@ func (e *proposedEdit) diff(v *Vault) NoteDiff {
 	for _, h := range e.hunks(hunkContext) {
 		d := HunkDiff{Old: []int{h.OldFirst, h.OldCount}, New: []int{h.NewFirst, h.NewCount}, Heading: e.headingAt(h), Lines: []LineDiff{}}
 		for _, l := range h.Lines {
-			line := LineDiff{Op: string(l.Kind), Text: strings.ToValidUTF8(l.Text, "\ufffd")}
+			line := LineDiff{Op: string(l.Kind), Text: strings.ToValidUTF8(l.Text, "\ufffd"), Open: l.Open}
 			if line.Text == l.Text {
 				for _, m := range l.Marks {
 					line.Marks = append(line.Marks, []int{m.Start, m.End})

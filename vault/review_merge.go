@@ -19,7 +19,7 @@ type ReviewMergeParams struct {
 	Commit   string   `json:"commit,omitempty" help:"fail if the draft is not at this commit: the one that you read"`
 	Into     string   `json:"into,omitempty" help:"a branch (default: the one that drafts are for)"`
 	Only     []string `json:"only,omitempty" help:"only these notes, or directories; the rest stays as the draft"`
-	Hunks    []string `json:"hunks,omitempty" hidden:"" help:"only these places of a note, PATH:0,2 as review diff --json counts them"`
+	Hunks    []string `json:"hunks,omitempty" hidden:"" help:"only these places of a note, PATH:0,2 as review diff --json counts them, or PATH:all"`
 	Strategy string   `json:"strategy,omitempty" enum:"merge,squash" default:"merge" help:"merge keeps the draft's commits, squash makes one of them"`
 	Message  string   `json:"message,omitempty" help:"what the merge says, for whoever reads its history"`
 	NoCheck  bool     `json:"no_check,omitempty" hidden:"" help:"merge although checks fail"`
@@ -140,15 +140,17 @@ func (v *Vault) proposePart(ctx context.Context, d draftOf, into gitstore.Commit
 	return x, x.place(ctx) // again: what is left out is not placed
 }
 
-// parts reads "PATH:0,2" and adds what these hunks make of each note to the
+// parts reads "PATH:0,2" or "PATH:all" and adds what these hunks make of each note to the
 // request. It returns the paths.
 func (p *proposal) parts(hunks []string, req *draft.MergeRequest) (only []string, err error) {
 	for _, spec := range hunks {
 		name, list, ok := cutLast(spec, ":")
 		if !ok {
-			return nil, errorf(Usage, "hunks: %q", clip(spec, 100)).hint("PATH:0,2: positions in the hunks of review diff --json")
+			return nil, errorf(Usage, "hunks: %q", clip(spec, 100)).hint("PATH:0,2: positions in the hunks of review diff --json; or PATH:all")
 		}
-		i := slices.IndexFunc(p.edits, func(e *proposedEdit) bool { return e.name() == name || e.full() == name || e.path == name })
+		i := slices.IndexFunc(p.edits, func(e *proposedEdit) bool {
+			return e.collection()+":"+e.path == name || e.full() == name || e.path == name
+		})
 		if i < 0 {
 			return nil, errorf(NotFound, "the draft does not change %s", clip(name, 200))
 		}
@@ -175,6 +177,9 @@ func cutLast(s, sep string) (before, after string, found bool) {
 
 // part makes some hunks of an edit, and reports whether these are all.
 func (p *proposal) part(e *proposedEdit, list string) (text []byte, all bool, err error) {
+	if list == "all" {
+		return nil, true, nil
+	}
 	hunks := diff.Hunks(e.old, e.now, hunkContext)
 	take := map[int]bool{}
 	for _, s := range strings.Split(list, ",") {

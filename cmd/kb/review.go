@@ -24,8 +24,13 @@ type reviewCommands struct {
 // reviewCmd is kb review with no command after it.
 type reviewCmd struct{}
 
-// Run lists the drafts.
-func (reviewCmd) Run(c *cli) error { return c.runOp(c.ops["review list"]) }
+// Run shows the screen, or where there can be none lists the drafts.
+func (reviewCmd) Run(c *cli) error {
+	if c.hasScreen() {
+		return c.reviewScreen()
+	}
+	return c.runOp(c.ops["review list"])
+}
 
 type reviewEditCmd struct {
 	Name    string   `arg:"" help:"Draft."`

@@ -28,7 +28,7 @@ var ours = map[string][]string{
 	"kb/vault":              {"kb/note", "kb/gitstore", "kb/draft", "kb/cas", "kb/index", "kb/embed", "kb/export", "kb/vector", "kb/site", "kb/internal/diff", "kb/internal/owner", "kb/internal/secrets"},
 	"kb/internal/models":    {"kb/vector"},
 	"kb/mcp":                {"kb/vault"},
-	"kb/cmd/kb":             {"kb/mcp", "kb/vault", "kb/cmd/kb/tui", "kb/internal/models", "kb/site"},
+	"kb/cmd/kb":             {"kb/mcp", "kb/vault", "kb/cmd/kb/tui", "kb/internal/diff", "kb/internal/models", "kb/site"},
 	"kb/cmd/kb/tui":         {"kb/internal/diff"},
 	"kb/internal/vaulttest": {"kb/vault"},
 	"kb/internal/ptytest":   {},
@@ -59,7 +59,7 @@ var doors = map[string][]string{
 	"github.com/modelcontextprotocol/go-sdk": {"kb/mcp"},
 	"github.com/alecthomas/kong":             {"kb/cmd/kb"},
 	"github.com/schollz/progressbar":         {"kb/cmd/kb"},
-	"charm.land/bubbletea":                   {"kb/cmd/kb/tui"},
+	"charm.land/bubbletea":                   {"kb/cmd/kb/tui", "kb/internal/diff"},
 	"github.com/charmbracelet/x/ansi":        {"kb/cmd/kb/tui", "kb/internal/ptytest"}, // widths of characters; control sequences
 	"github.com/creack/pty":                  {"kb/internal/ptytest"},
 }
