@@ -113,7 +113,7 @@ func (b *Batch) TakeFiles(ctx context.Context, from, to TreeID, paths []string) 
 func (w *treeWriter) find(tree oid, path string) (rawEntry, error) {
 	for {
 		name, rest, below := strings.Cut(path, "/")
-		t, err := w.load(tree)
+		t, _, err := w.load(tree)
 		if err != nil {
 			return rawEntry{}, err
 		}

@@ -13,7 +13,15 @@ func (b *Batch) Flush() error {
 	if b.repo.collecting() {
 		return b.flushPack()
 	}
-	return b.flushLoose(todo)
+	if err := b.flushLoose(todo); err != nil {
+		return err
+	}
+	for _, id := range todo {
+		if o := b.made[id]; o.kind == kindTree {
+			b.repo.fresh.put(id, o, len(o.data))
+		}
+	}
+	return nil
 }
 
 // flushLoose writes objects as files of their own. What makes the files durable

@@ -113,7 +113,7 @@ func (m *merger) tree(id oid) (rawTree, error) {
 		return t, nil
 	}
 	w := treeWriter{ctx: m.ctx, repo: m.repo, read: m.readTree}
-	t, err := w.load(id)
+	t, _, err := w.load(id)
 	if err != nil {
 		return nil, err
 	}

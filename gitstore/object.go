@@ -48,6 +48,9 @@ func (r *Repo) Blob(id note.ID) ([]byte, error) {
 
 // objectOf reads an object that must be of one kind.
 func (r *Repo) objectOf(k kind, id oid) (object, error) {
+	if o, ok := r.fresh.get(id); ok && o.kind == k {
+		return o, nil
+	}
 	o, err := r.object(id)
 	if err != nil {
 		return object{}, fmt.Errorf("read %s %s: %w", k, id, err)

@@ -27,6 +27,7 @@ type Repo struct {
 	bases *lru[entryKey, object] // unpacked objects, likely bases of the next
 	trees *lru[oid, *tree]
 	graph *lru[CommitID, *graphCommit]
+	fresh *lru[oid, object] // trees just written, which the next commit is likely to change
 
 	rootOnce sync.Once
 	root     *os.Root // the work tree, opened on first use
@@ -39,6 +40,7 @@ const (
 	baseCacheBytes  = 24 << 20
 	treeCacheBytes  = 48 << 20
 	graphCacheBytes = 16 << 20
+	freshCacheBytes = 4 << 20
 )
 
 // Open opens the repository that holds dir, looking upward as git does. Only
@@ -57,6 +59,7 @@ func Open(dir string) (*Repo, error) {
 		bases:     newLRU[entryKey, object](baseCacheBytes),
 		trees:     newLRU[oid, *tree](treeCacheBytes),
 		graph:     newLRU[CommitID, *graphCommit](graphCacheBytes),
+		fresh:     newLRU[oid, object](freshCacheBytes),
 	}
 	if r.commonDir, err = commonDir(found.gitDir); err != nil {
 		return nil, err

@@ -134,7 +134,7 @@ func (w *treeWriter) edit(base oid, prefix string, edits []pathEdit) (oid, error
 	if err := w.ctx.Err(); err != nil {
 		return oid{}, err
 	}
-	t, err := w.load(base)
+	t, names, err := w.load(base)
 	if err != nil {
 		return oid{}, err
 	}
@@ -163,7 +163,7 @@ func (w *treeWriter) edit(base oid, prefix string, edits []pathEdit) (oid, error
 			return oid{}, err
 		}
 	}
-	return w.store(t)
+	return w.store(t, names, before)
 }
 
 // splitEdits separates what happens in a directory from what happens below.
@@ -280,32 +280,36 @@ func isASCII(s string) bool {
 	return true
 }
 
-// load reads a tree; the zero hash is the empty one. Of a name that stands twice
-// the first is taken.
-func (w *treeWriter) load(id oid) (rawTree, error) {
-	t := rawTree{}
+// load reads a tree, and the names in it in their order; the zero hash is the empty
+// one. Of a name that stands twice the first is taken.
+func (w *treeWriter) load(id oid) (rawTree, []string, error) {
 	if id == (oid{}) {
-		return t, nil
+		return rawTree{}, nil, nil
 	}
 	data, err := w.bytes(id)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
+	const usual = 40 // bytes of an entry
+	t, names := make(rawTree, len(data)/usual), make([]string, 0, len(data)/usual)
+	text := string(data) // names are parts of it
 	for len(data) > 0 {
 		bits, nameAt, end, err := cutEntry(data)
 		if err != nil {
-			return nil, fmt.Errorf("read tree %s: %w", id, err)
+			return nil, nil, fmt.Errorf("read tree %s: %w", id, err)
 		}
-		name := string(data[nameAt:end])
+		start := len(text) - len(data)
+		name := text[start+nameAt : start+end]
 		if strings.Contains(name, "/") {
-			return nil, fmt.Errorf("read tree %s: %w: a slash in a name", id, ErrCorrupt)
+			return nil, nil, fmt.Errorf("read tree %s: %w: a slash in a name", id, ErrCorrupt)
 		}
 		if _, twice := t[name]; !twice {
 			t[name] = rawEntry{oid(data[end+1:]), filemode.FileMode(bits)}
+			names = append(names, name)
 		}
 		data = data[end+21:]
 	}
-	return t, nil
+	return t, names, nil
 }
 
 func (w *treeWriter) bytes(id oid) ([]byte, error) {
@@ -316,27 +320,40 @@ func (w *treeWriter) bytes(id oid) ([]byte, error) {
 	return o.data, err
 }
 
-// store writes a tree, unless it is empty.
-func (w *treeWriter) store(t rawTree) (oid, error) {
+// store writes a tree, unless it is empty. names are those that it had, in their
+// order, and touched those that may have come, gone or become something else.
+func (w *treeWriter) store(t rawTree, names []string, touched map[string]bool) (oid, error) {
 	if len(t) == 0 {
 		return oid{}, nil
 	}
-	return w.put(object{kindTree, encodeTree(t)})
+	return w.put(object{kindTree, t.encode(names, touched)})
 }
 
-// encodeTree writes a tree as git does: sorted, a directory as if its name ended
-// in a slash.
-func encodeTree(t rawTree) []byte {
+// encode writes a tree as git does: sorted, a directory as if its name ended in a
+// slash.
+func (t rawTree) encode(names []string, touched map[string]bool) []byte {
 	keys := make([]string, 0, len(t))
 	size := 0
-	for name, e := range t {
+	add := func(name string) {
+		e, ok := t[name]
+		if !ok {
+			return
+		}
+		size += len("100644 \x00") + len(name) + len(e.id)
 		if e.mode() == modeDir {
 			name += "/"
 		}
 		keys = append(keys, name)
-		size += len("100644 \x00") + len(name) + len(e.id)
 	}
-	slices.Sort(keys)
+	for _, name := range names {
+		if _, again := touched[name]; !again {
+			add(name)
+		}
+	}
+	for name := range touched {
+		add(name)
+	}
+	slices.Sort(keys) // hardly anything to do: they are in order but for the last
 	data := make([]byte, 0, size)
 	for _, key := range keys {
 		name := strings.TrimSuffix(key, "/")

@@ -182,10 +182,15 @@ func createIn(dir string) (*os.File, error) {
 	}
 }
 
-// deflateObject makes the bytes of an object's file. The level is git's for these.
+// deflateObject makes the bytes of an object's file. The level is git's for these;
+// of a tree, which is mostly hashes, half the time saves a fifth less.
 func deflateObject(id oid, o object) ([]byte, error) {
 	var b bytes.Buffer
-	w, err := zlib.NewWriterLevel(&b, zlib.BestSpeed)
+	level := zlib.BestSpeed
+	if o.kind == kindTree {
+		level = zlib.HuffmanOnly
+	}
+	w, err := zlib.NewWriterLevel(&b, level)
 	if err != nil {
 		return nil, err // unreachable: the level exists
 	}
