@@ -59,7 +59,7 @@ var doors = map[string][]string{
 	"github.com/modelcontextprotocol/go-sdk": {"kb/mcp"},
 	"github.com/alecthomas/kong":             {"kb/cmd/kb"},
 	"github.com/schollz/progressbar":         {"kb/cmd/kb"},
-	"charm.land/bubbletea":                   {"kb/cmd/kb/tui", "kb/internal/diff"},
+	"charm.land/bubbletea":                   {"kb/cmd/kb/tui"},
 	"github.com/charmbracelet/x/ansi":        {"kb/cmd/kb/tui", "kb/internal/ptytest"}, // widths of characters; control sequences
 	"github.com/creack/pty":                  {"kb/internal/ptytest"},
 }
