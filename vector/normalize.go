@@ -270,7 +270,7 @@ func isSpace(r rune) bool {
 }
 
 // isInvisible reports whether BERT drops r: a control, a format character, a
-// surrogate, one for private use, or one that Unicode has not assigned.
+// surrogate, or one for private use.
 func isInvisible(r rune) bool {
 	switch {
 	case r == '\t' || r == '\n' || r == '\r':
@@ -278,7 +278,7 @@ func isInvisible(r rune) bool {
 	case r < utf8.RuneSelf:
 		return r < ' ' || r == 0x7F
 	}
-	return r == utf8.RuneError || !unicode.In(r, unicode.L, unicode.M, unicode.N, unicode.P, unicode.S, unicode.Z)
+	return r == utf8.RuneError || unicode.In(r, unicode.Cc, unicode.Cf, unicode.Co, unicode.Cs)
 }
 
 // isHan reports whether BERT sets r apart as a word: the Han blocks that were

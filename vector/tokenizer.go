@@ -10,7 +10,7 @@ import (
 )
 
 // tokenizerVersion names the behaviour of this code in fingerprints.
-const tokenizerVersion = 1
+const tokenizerVersion = 2
 
 // A tokenizer turns text into the tokens that a model was trained on, as its
 // tokenizer.json describes them. It never fails on a text. The names of special
