@@ -118,7 +118,7 @@ func commandNames(root *kong.Node) (names []string) {
 func (c *cli) values(command, flag string) []string {
 	switch {
 	case flag == "print-config":
-		return clients
+		return clientNames()
 	case flag == "collection":
 		return c.collections()
 	case c.ops[command] == nil:
