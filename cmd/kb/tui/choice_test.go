@@ -35,10 +35,17 @@ func TestProblemsInHead(t *testing.T) {
 	for i := range 9 {
 		desk.drafts[0].Problems = append(desk.drafts[0].Problems, Problem{Path: fmt.Sprintf("notes/%02d.md", 20+i), Message: "no tags"})
 	}
-	got := picture(t, show(t, desk, 80, 24))
+	s := show(t, desk, 80, 24)
+	got := picture(t, s)
 	for _, want := range []string{"✗ notes/20.md: no tags", "✗ notes/23.md: no tags", "and 5 more, at their notes"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%q is not shown:\n%s", want, got)
+		}
+	}
+	for _, step := range []struct{ key, bar string }{{"x", "notes/20.md"}, {"x", "notes/21.md"}, {"X", "notes/20.md"}, {"X", "notes/20.md"}} {
+		press(t, s, step.key)
+		if at := s.pane.at(); at.kind != itemProblem || !strings.Contains(picture(t, s), "│ "+step.bar) {
+			t.Errorf("%s does not lead to the problem of %s:\n%s", step.key, step.bar, picture(t, s))
 		}
 	}
 }

@@ -64,6 +64,10 @@ func (s *screen) browseKey(name string) tea.Cmd {
 		s.seek(1, itemHunk)
 	case "[", "K":
 		s.seek(-1, itemHunk)
+	case "x":
+		s.seek(1, itemProblem)
+	case "X":
+		s.seek(-1, itemProblem)
 	case "space", "a":
 		s.choose(name == "a")
 	default:

@@ -87,15 +87,13 @@ func (p *pane) toggleAll() {
 	clear(p.drawn)
 }
 
-// seek jumps to the next item of the kinds, or with by < 0 to the one before.
-func (p *pane) seek(by int, kinds ...itemKind) bool {
+// seek jumps to the next item of a kind below the head, or with by < 0 to the one
+// before.
+func (p *pane) seek(by int, kind itemKind) bool {
 	for i := p.scroll.cursor.item + by; i >= 0 && i < len(p.items); i += by {
-		for _, k := range kinds {
-			if p.items[i].kind == k {
-				p.scroll.jump(i)
-				p.scroll.cursor = place{item: i}
-				return true
-			}
+		if p.items[i].kind == kind && p.items[i].note >= 0 {
+			p.scroll.jump(i)
+			return true
 		}
 	}
 	return false

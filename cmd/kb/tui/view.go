@@ -186,6 +186,7 @@ var helpText = []hint{
 	{"pgup pgdn", "page of the diff; also b f"},
 	{"n p", "next, previous note"},
 	{"] [", "next, previous hunk"},
+	{"x X", "next, previous problem"},
 	{"space", "take the note or hunk out, or in again"},
 	{"a", "take all out, or in"},
 	{"m", "merge what is chosen; the rest stays a draft"},
