@@ -57,6 +57,19 @@ func (s *Store) Chunks(ctx context.Context, r RecipeID, ids []note.ID) (map[note
 	return out, err
 }
 
+// EachChunks calls fn with what PutChunks stored under recipe r, ordered by blob,
+// until fn fails.
+func (s *Store) EachChunks(ctx context.Context, r RecipeID, fn func(note.ID, []Hash) error) error {
+	return s.Each(ctx, Chunks, r, func(id string, body []byte) error {
+		list, err := decodeChunks(body)
+		if err != nil {
+			s.event("bad_value", "fact %s: %v", Key{Chunks, r, id}, err)
+			return nil
+		}
+		return fn(note.ID([]byte(id)), list)
+	})
+}
+
 // PutVectors stores vectors under recipe r, by the hashes of their texts, in one
 // durable batch.
 func (s *Store) PutVectors(r RecipeID, vectors map[Hash][]float32) error {

@@ -54,6 +54,14 @@ func TestChunksAndFailures(t *testing.T) {
 	if err != nil || !cmp.Equal(got, want) {
 		t.Errorf("Chunks = %v, %v, want %v", got, err, want)
 	}
+	each := map[note.ID][]Hash{}
+	err = s.EachChunks(t.Context(), r, func(id note.ID, list []Hash) error {
+		each[id] = list
+		return nil
+	})
+	if err != nil || !cmp.Equal(each, want) {
+		t.Errorf("EachChunks gives %v, %v, want %v", each, err, want)
+	}
 	failure := Failure{3, "vector is not finite"}
 	if err := s.PutFailure(r, Hash{7}, failure); err != nil {
 		t.Fatal(err)
@@ -91,7 +99,8 @@ func TestMalformedVectors(t *testing.T) {
 	chunks, err2 := s.Chunks(t.Context(), r, []note.ID{{}})
 	failures, err3 := s.Failures(t.Context(), r, []Hash{h})
 	err4 := s.EachVector(t.Context(), r, func(h Hash, v []float32) error { return errors.New("no vector") })
-	if err := errors.Join(err1, err2, err3, err4); err != nil || len(vectors)+len(chunks)+len(failures) > 0 {
+	err5 := s.EachChunks(t.Context(), r, func(note.ID, []Hash) error { return errors.New("no list") })
+	if err := errors.Join(err1, err2, err3, err4, err5); err != nil || len(vectors)+len(chunks)+len(failures) > 0 {
 		t.Errorf("got %v, %v, %v, %v; want nothing", vectors, chunks, failures, err)
 	}
 	if n := len(s.Events()); n == 0 {

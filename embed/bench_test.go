@@ -53,7 +53,7 @@ func filled(b *testing.B) (m *Model, facts *cas.Store, dir string, ids []note.ID
 			b.Fatal(err)
 		}
 	}
-	if _, err := x.repack(b.Context()); err != nil {
+	if err := x.repack(b.Context()); err != nil {
 		b.Fatal(err)
 	}
 	if err := x.Close(); err != nil {

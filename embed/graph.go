@@ -32,7 +32,7 @@ func (x *Index) searcher(p *vector.Pack) vector.Searcher {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	switch {
-	case g.log == nil || p != x.packs.current():
+	case g.log == nil || !x.packs.isCurrent(p):
 	case g.of != p:
 		g.of, g.made = p, nil
 		go g.make(p, g.log)

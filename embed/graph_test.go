@@ -34,7 +34,7 @@ func TestApproximate(t *testing.T) {
 	if got := answers(t, v, ids); got != want {
 		t.Error("the graph answers otherwise")
 	}
-	base := x.packs.current()
+	base, _ := x.packs.current()
 	if s := x.searcher(base); s == vector.Searcher(base) {
 		t.Error("the graph is not used")
 	}

@@ -30,6 +30,7 @@ type packs struct {
 	mu    sync.Mutex
 	tried bool // to open the file
 	base  *vector.Pack
+	notes *roster // of base; may be nil
 }
 
 // packDir is where the packs of a model are, below dir.
@@ -49,36 +50,51 @@ const (
 
 // worth reports whether a new file is worth it that would have n vectors more.
 func (p *packs) worth(n int) bool {
-	base := p.current()
+	base, _ := p.current()
 	return n > p.few && (base == nil || n > base.Len()/worthPart)
 }
 
-// current returns the pack of the file; nil when there is none.
-func (p *packs) current() *vector.Pack {
+// current returns the pack of the file, and its roster; nil when there is none.
+func (p *packs) current() (*vector.Pack, *roster) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.tried {
-		return p.base
+		return p.base, p.notes
 	}
 	p.tried = true
 	names, _ := filepath.Glob(filepath.Join(p.dir, "*"+packSuffix)) // ascending
 	for _, name := range slices.Backward(names) {
 		if p.base == nil {
 			if pack, err := vector.OpenPack(name, p.print); err == nil {
-				p.base = pack
+				p.base, p.notes = pack, readRoster(rosterName(name), pack.Len())
 				continue
 			}
 		}
-		os.Remove(name) // damaged, or older
+		removePack(name) // damaged, or older
 	}
-	return p.base
+	return p.base, p.notes
+}
+
+// isCurrent reports whether base is the pack of the file.
+func (p *packs) isCurrent(base *vector.Pack) bool {
+	now, _ := p.current()
+	return now == base
+}
+
+func rosterName(pack string) string { return strings.TrimSuffix(pack, packSuffix) + rosterSuffix }
+
+// removePack removes a pack and its roster. Where a view has the pack open and
+// that matters, it goes another time.
+func removePack(name string) {
+	os.Remove(name)
+	os.Remove(rosterName(name))
 }
 
 // discard forgets the file, which turned out to be damaged.
 func (p *packs) discard() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.base, p.tried = nil, true
+	p.base, p.notes, p.tried = nil, nil, true
 	os.RemoveAll(p.dir)
 }
 
@@ -90,41 +106,56 @@ func (p *packs) close() error {
 		return nil
 	}
 	base := p.base
-	p.base, p.tried = nil, false
+	p.base, p.notes, p.tried = nil, nil, false
 	return base.Close()
 }
 
-// replace makes a pack of all that write writes the current one. Views go on
-// with the one before.
-func (p *packs) replace(write func(*bufio.Writer) error) (*vector.Pack, error) {
+// replace makes a pack of all that write writes the current one, with the roster
+// that list makes of it. Views go on with the one before.
+func (p *packs) replace(write func(*bufio.Writer) error, list func(*vector.Pack) (*roster, error)) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if err := os.MkdirAll(p.dir, 0o700); err != nil {
-		return nil, err
+		return err
 	}
-	tmp, err := os.CreateTemp(p.dir, "new-*")
+	old, _ := filepath.Glob(filepath.Join(p.dir, "*"+packSuffix))
+	name := filepath.Join(p.dir, nextName(old))
+	if err := writeFile(name, write); err != nil {
+		return err
+	}
+	base, err := vector.OpenPack(name, p.print)
 	if err != nil {
-		return nil, err
+		return err
+	}
+	notes, err := list(base)
+	if err == nil {
+		err = writeFile(rosterName(name), func(w *bufio.Writer) error {
+			_, err := w.Write(notes.encode(base.Len()))
+			return err
+		})
+	}
+	if err != nil {
+		return errors.Join(err, base.Close())
+	}
+	for _, n := range old {
+		removePack(n)
+	}
+	p.base, p.notes, p.tried = base, notes, true
+	return nil
+}
+
+// writeFile puts a file in place whole.
+func writeFile(name string, write func(*bufio.Writer) error) error {
+	tmp, err := os.CreateTemp(filepath.Dir(name), "new-*")
+	if err != nil {
+		return err
 	}
 	defer os.Remove(tmp.Name())
 	w := bufio.NewWriterSize(tmp, 1<<20)
 	if err := errors.Join(write(w), w.Flush(), tmp.Sync(), tmp.Close()); err != nil {
-		return nil, err
+		return err
 	}
-	old, _ := filepath.Glob(filepath.Join(p.dir, "*"+packSuffix))
-	name := filepath.Join(p.dir, nextName(old))
-	if err := os.Rename(tmp.Name(), name); err != nil {
-		return nil, err
-	}
-	base, err := vector.OpenPack(name, p.print)
-	if err != nil {
-		return nil, err
-	}
-	for _, n := range old {
-		os.Remove(n) // a view may have it open; where that matters it goes another time
-	}
-	p.base, p.tried = base, true
-	return base, nil
+	return os.Rename(tmp.Name(), name)
 }
 
 // nextName follows the names of packs, which ascend.
@@ -137,7 +168,7 @@ func nextName(old []string) string {
 }
 
 // repack makes a new file of all vectors of the model.
-func (x *Index) repack(ctx context.Context) (*vector.Pack, error) {
+func (x *Index) repack(ctx context.Context) error {
 	enough := errors.New("enough")
 	dim := 0
 	err := x.facts.EachVector(ctx, x.vectors, func(_ cas.Hash, v []float32) error {
@@ -145,9 +176,9 @@ func (x *Index) repack(ctx context.Context) (*vector.Pack, error) {
 		return enough
 	})
 	if !errors.Is(err, enough) {
-		return nil, err
+		return err
 	}
-	return x.packs.replace(func(w *bufio.Writer) (err error) {
+	write := func(w *bufio.Writer) (err error) {
 		all := func(yield func(vector.Key, []float32) bool) {
 			err = x.facts.EachVector(ctx, x.vectors, func(h cas.Hash, v []float32) error {
 				if !yield(vector.Key(h), v) {
@@ -158,7 +189,8 @@ func (x *Index) repack(ctx context.Context) (*vector.Pack, error) {
 		}
 		werr := vector.WritePack(w, x.packs.print, dim, all)
 		return errors.Join(werr, err)
-	})
+	}
+	return x.packs.replace(write, func(p *vector.Pack) (*roster, error) { return x.newRoster(ctx, p) })
 }
 
 // inMemory returns a pack of some vectors; nil of none.

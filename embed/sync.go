@@ -131,6 +131,12 @@ func (x *Index) setUnreadable(id note.ID, is bool) {
 	}
 }
 
+func (x *Index) isUnreadable(id note.ID) bool {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.unreadable[id]
+}
+
 // pass is one Sync at work.
 type pass struct {
 	x        *Index

@@ -27,7 +27,7 @@ type embedders struct {
 	open  func(dir string, o vector.Options) (vector.Embedder, error)
 
 	mu      sync.Mutex
-	indexes map[string]*embed.Index
+	indexes map[string]*embed.Index // by how they are searched, and model
 	broken  map[string]error
 }
 
@@ -49,7 +49,7 @@ func (e *embedders) index(c *Config) (x *embed.Index, why string) {
 	case !found:
 		return nil, fmt.Sprintf("no embedding model is installed (kb model pull %s)", name)
 	}
-	x, err := e.indexOf(dir)
+	x, err := e.indexOf(dir, c.Vector.ANN)
 	if err != nil {
 		return nil, modelError(dir, err)
 	}
@@ -62,14 +62,16 @@ func modelError(dir string, err error) string {
 	return fmt.Sprintf("the embedding model %s cannot be used: %s", name, strings.ReplaceAll(err.Error(), dir, name))
 }
 
-func (e *embedders) indexOf(dir string) (*embed.Index, error) {
+// indexOf returns the vectors of the model in dir, to be searched exactly or by a
+// graph as ann says.
+func (e *embedders) indexOf(dir, ann string) (*embed.Index, error) {
 	state, err := modelState(dir)
 	if err != nil {
 		return nil, err
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if x := e.indexes[state]; x != nil {
+	if x := e.indexes[ann+state]; x != nil {
 		return x, nil
 	}
 	if err := e.broken[state]; err != nil {
@@ -82,7 +84,10 @@ func (e *embedders) indexOf(dir string) (*embed.Index, error) {
 	if err != nil {
 		return nil, err
 	}
-	e.indexes[state] = x
+	if ann == "hnsw" {
+		x.Approximate(e.store.log)
+	}
+	e.indexes[ann+state] = x
 	return x, nil
 }
 

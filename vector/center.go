@@ -1,6 +1,9 @@
 package vector
 
-import "math"
+import (
+	"math"
+	"sync"
+)
 
 // Vectors of one embedder have much in common: a direction that says only that
 // they are of that embedder. Taking the mean of a view's vectors away leaves
@@ -14,25 +17,52 @@ const meanScale = 1 << 40
 // mean to the bit, however they are divided among packs. The mean of nothing is
 // zeros.
 func Mean(dim int, sets ...*Set) []float64 {
-	sum, n := make([]int64, dim), 0
+	total := sum{numbers: make([]int64, dim)}
 	for _, s := range sets {
-		p := s.pack
-		for i := range p.Len() {
-			if !s.has(i) {
-				continue
-			}
-			n++
-			factor := int64(math.RoundToEven(float64(p.scales[i].factor) * meanScale)) // below 2³⁴
-			for j, b := range p.quantized[i*p.stride:][:dim] {
-				sum[j] += int64(int8(b)) * factor
+		workers := max(1, min(workersOr(0), len(s.pack.quantized)/shardBytes))
+		parts := make([]sum, workers)
+		per := (s.pack.Len() + workers - 1) / workers
+		var wg sync.WaitGroup
+		for i := range parts {
+			parts[i].numbers = make([]int64, dim)
+			wg.Go(func() { parts[i].add(s, i*per, min((i+1)*per, s.pack.Len())) })
+		}
+		wg.Wait()
+		for _, p := range parts {
+			total.n += p.n
+			for j, x := range p.numbers {
+				total.numbers[j] += x
 			}
 		}
 	}
 	mean := make([]float64, dim)
-	for j, x := range sum {
-		mean[j] = float64(x) / meanScale / float64(max(n, 1))
+	for j, x := range total.numbers {
+		mean[j] = float64(x) / meanScale / float64(max(total.n, 1))
 	}
 	return mean
+}
+
+// sum is the sum of n vectors, in meanScale.
+type sum struct {
+	numbers []int64
+	n       int
+}
+
+// add adds the vectors of s from lo to hi.
+func (t *sum) add(s *Set, lo, hi int) {
+	p := s.pack
+	for i := lo; i < hi; i++ {
+		if !s.has(i) {
+			continue
+		}
+		t.n++
+		factor := int64(math.RoundToEven(float64(p.scales[i].factor) * meanScale)) // below 2³⁴
+		row := p.quantized[i*p.stride:][:p.dim]
+		numbers := t.numbers[:len(row)]
+		for j, b := range row {
+			numbers[j] += int64(int8(b)) * factor
+		}
+	}
 }
 
 // CenteredCosine returns the product of to, which is of length 1 or 0, and
