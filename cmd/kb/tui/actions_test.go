@@ -195,6 +195,15 @@ func TestIndivisible(t *testing.T) {
 	}
 }
 
+// However narrow the screen, it is seen that an answer is asked for.
+func TestQuestionIsSeen(t *testing.T) {
+	for _, width := range []int{16, 40, 80, 200} {
+		if got := picture(t, show(t, newTable(), width, 24, "tab", "n", "space", "m")); !strings.HasSuffix(got, "? y/n\n") {
+			t.Errorf("at %d columns:\n%s", width, got)
+		}
+	}
+}
+
 func TestPaste(t *testing.T) {
 	desk := newTable()
 	s := show(t, desk, 80, 24)

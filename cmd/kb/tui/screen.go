@@ -227,5 +227,5 @@ func (s *screen) question() string {
 		what = fmt.Sprintf("merge %d of %s of %s into %s, +%d -%d; the rest stays a draft",
 			n.notes, plural(len(c.diff.Notes), "note"), d.Name, d.Into, n.added, n.removed)
 	}
-	return what + "? y/n"
+	return what
 }

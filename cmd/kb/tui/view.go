@@ -138,7 +138,9 @@ func (s *screen) statusView() (rows []row) {
 func (s *screen) ask() row {
 	switch s.mode {
 	case confirming:
-		return clip(" "+s.question(), s.width, strong, s.method)
+		const answer = "? y/n" // stays in sight
+		question := clip(" "+s.question(), s.width-len(answer), strong, s.method)
+		return question.add(row{strong.paint(answer), len(answer)})
 	case rejecting:
 		return s.prompt.view(" reject because: ", s.width, s.method)
 	case filtering:
