@@ -62,7 +62,7 @@ func draftError(err error) error {
 		e.Code = NotFound
 		return e.hint("kb_drafts lists the drafts")
 	case errors.Is(err, draft.ErrNoChange):
-		e = errorf(Conflict, "nothing changes: the note says so already")
+		return &Error{Code: Conflict, Message: "nothing changes: the note says so already", cause: err}
 	case errors.Is(err, draft.ErrCheckedOut):
 		e.Code = Conflict
 		return e.hint("git switch to another branch, or use another draft")

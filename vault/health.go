@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"path"
 	"slices"
 	"strings"
 	"time"
@@ -21,6 +20,7 @@ type HealthParams struct {
 	MaxTokens  int    `json:"max_tokens,omitempty" default:"4000" min:"100" help:"budget of the answer; counts stay whole"`
 	Cursor     string `json:"cursor,omitempty" help:"next of an answer"`
 	Format     string `json:"format,omitempty" hidden:"" enum:"github" help:"print annotations for a workflow"`
+	Fix        bool   `json:"fix,omitempty" hidden:"" help:"propose what is safe to mend, as a draft: moved links, their case, dates of creation"`
 	FailOn     string `json:"fail_on,omitempty" hidden:"" enum:"any,new" help:"exit with 6 when something is found; new needs against"`
 	atParam
 }
@@ -35,6 +35,8 @@ type HealthResult struct {
 	Seen
 	Format string `json:"format,omitempty" schema:"-"`
 	Fail   bool   `json:"failed,omitempty" schema:"-"`
+
+	Fix *Mends `json:"fix,omitempty" schema:"-"` // what fix proposed
 }
 
 // CollectionHealth is what is wrong with the notes of a collection. Counts is
@@ -73,7 +75,7 @@ var healthOp = define(Op{
 	Title:       "Check the notes",
 	Summary:     "Find what is wrong with the notes, and what mends it",
 	Description: "Broken links and embeds, orphans, stubs, stale and flagged notes, missing dates and tags, duplicates, malformed frontmatter: each with note, line and mend. against=REV shows only what is new since.",
-	Examples:    []string{"kb health", "kb health --against main --fail-on new --format github"},
+	Examples:    []string{"kb health", "kb health --fix", "kb health --against main --fail-on new --format github"},
 }, (*Vault).Health)
 
 // kinds names the lists of a CollectionHealth in the order of their weight.
@@ -103,6 +105,9 @@ func (h *CollectionHealth) kinds() []struct {
 	}
 }
 
+// writes reports whether the call adds to the repository.
+func (p HealthParams) writes() bool { return p.Fix }
+
 // Health checks every note of the view.
 func (v *Vault) Health(ctx context.Context, p HealthParams) (*HealthResult, error) {
 	if p.FailOn == "new" && p.Against == "" {
@@ -129,6 +134,11 @@ func (v *Vault) Health(ctx context.Context, p HealthParams) (*HealthResult, erro
 		r.subtract(before, formerPaths(old, w))
 	}
 	r.count()
+	if p.Fix {
+		if r.Fix, err = v.mend(ctx, p.Collection); err != nil {
+			return nil, err
+		}
+	}
 	r.Format, r.Fail = p.Format, p.FailOn != "" && r.Issues > 0
 	if p.Format == "" {
 		r.cut(w, offset, p.MaxTokens)
@@ -228,35 +238,6 @@ func (x *inspector) note(h *CollectionHealth, i int) {
 		x.issue(&h.Orphans, i, 1, "link to it from a note that needs it", "no link leads to or from it")
 	}
 }
-
-// flag reports what somebody flagged, with the reason.
-func (x *inspector) flag(h *CollectionHealth, i int) {
-	c := x.cards[i]
-	since := c.day(keyFlagged)
-	if said := c.text(keyFlagged); said == "" || said == "false" {
-		return
-	}
-	message := "flagged"
-	if since != "" {
-		message += " on " + since
-	}
-	if why := c.text(keyFlaggedReason); why != "" {
-		message += ": " + oneLine(why, 300)
-	}
-	x.issue(&h.Flagged, i, c.lineOf(keyFlagged), "mend it, then confirm it: kb_edit confirm", "%s", message)
-}
-
-// day is the date that a property holds, "" for none.
-func (c *card) day(key string) string {
-	t, ok := note.ParseDate(c.text(key))
-	if !ok {
-		return ""
-	}
-	return day(t)
-}
-
-// text is a property as one text.
-func (c *card) text(key string) string { return (&note.Note{Fields: c.fields}).String(key) }
 
 // known is the date that history has for a key, for a mend.
 func (x *inspector) known(i int, key string) string {
@@ -483,6 +464,9 @@ func (r *HealthResult) Text(t *Text) {
 		r.annotations(t)
 		return
 	}
+	if r.Fix != nil {
+		r.Fix.text(t)
+	}
 	t.Printf("%s in %s %s\n", t.Strong(plural(r.Issues, "issue")), plural(r.Checked, "note"), t.Dim(r.Seen.text()))
 	for i := range r.Collections {
 		h := &r.Collections[i]
@@ -497,20 +481,6 @@ func (r *HealthResult) Text(t *Text) {
 			}
 			if n := h.Counts[k.name] - most; n > 0 {
 				t.Printf("  %s\n", t.Dim(fmt.Sprintf("and %d more", n)))
-			}
-		}
-	}
-}
-
-// annotations writes the form that GitHub's runners show beside a diff.
-func (r *HealthResult) annotations(t *Text) {
-	escape := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A")
-	property := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")
-	for i := range r.Collections {
-		h := &r.Collections[i]
-		for _, k := range h.kinds() {
-			for _, x := range *k.list {
-				t.Printf("::warning file=%s,line=%d,title=%s::%s\n", property.Replace(path.Join(h.Dir, x.Path)), x.Line, property.Replace(k.name), escape.Replace(x.Message+" - "+x.Mend))
 			}
 		}
 	}

@@ -119,6 +119,12 @@ func (o *Op) Leaf() string {
 	return strings.ReplaceAll(name, "_", "-")
 }
 
+// writesWith reports whether a call of o adds to the repository.
+func (o *Op) writesWith(params any) bool {
+	w, ok := params.(interface{ writes() bool })
+	return o.Writes || ok && w.writes()
+}
+
 // Run decodes the arguments, runs o on v, and returns its result: a pointer to
 // the result struct.
 func (o *Op) Run(ctx context.Context, v *Vault, args json.RawMessage) (any, error) {

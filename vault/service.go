@@ -91,7 +91,8 @@ func (s *Service) Do(ctx context.Context, o *Op, args json.RawMessage, report Pr
 // result struct. Every error is an [*Error]. A reading operation survives the end
 // of the owner.
 func (s *Service) DoAs(ctx context.Context, who Caller, o *Op, args json.RawMessage, report Progress) (any, error) {
-	if _, err := o.Decode(args, s.audience); err != nil {
+	p, err := o.Decode(args, s.audience)
+	if err != nil {
 		return nil, err // before anything is opened
 	}
 	if who.Now.IsZero() {
@@ -101,7 +102,7 @@ func (s *Service) DoAs(ctx context.Context, who Caller, o *Op, args json.RawMess
 	if err != nil {
 		return nil, AsError(err)
 	}
-	call := owner.Call{Method: o.Name, Params: params, Repeatable: !o.Writes}
+	call := owner.Call{Method: o.Name, Params: params, Repeatable: !o.writesWith(p)}
 	if report != nil {
 		call.Progress = func(done, total int64, what string) { report(int(done), int(total), what) }
 	}
