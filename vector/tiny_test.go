@@ -33,8 +33,14 @@ func newTinyBERT() *tinyBERT {
 		b.vocab = append(b.vocab, string(c), "##"+string(c))
 	}
 	b.vocab = append(b.vocab, "dog", "cat", "tax", "law", "é", ",")
-	const h = 24
-	b.config = bertConfig{Type: "bert", Hidden: h, Layers: 2, Heads: 3, Inter: 40, Positions: 40, Types: 2, Vocab: len(b.vocab), Act: "gelu"}
+	b.config = bertConfig{Type: "bert", Hidden: 24, Layers: 2, Heads: 3, Inter: 40, Positions: 40, Types: 2, Vocab: len(b.vocab), Act: "gelu"}
+	b.fill(0.5)
+	return b
+}
+
+// fill makes the weights, those of matrices up to scale.
+func (b *tinyBERT) fill(scale float32) {
+	h := b.config.Hidden
 	b.random("embeddings.word_embeddings.weight", 1, len(b.vocab), h)
 	b.random("embeddings.position_embeddings.weight", 0.02, b.config.Positions, h)
 	b.random("embeddings.token_type_embeddings.weight", 0.02, 2, h)
@@ -42,15 +48,14 @@ func newTinyBERT() *tinyBERT {
 	for l := range b.config.Layers {
 		p := fmt.Sprintf("encoder.layer.%d.", l)
 		for _, name := range []string{"query", "key", "value"} {
-			b.linear(p+"attention.self."+name, h, h)
+			b.linear(p+"attention.self."+name, scale, h, h)
 		}
-		b.linear(p+"attention.output.dense", h, h)
+		b.linear(p+"attention.output.dense", scale, h, h)
 		b.norm(p + "attention.output.LayerNorm")
-		b.linear(p+"intermediate.dense", h, b.config.Inter)
-		b.linear(p+"output.dense", b.config.Inter, h)
+		b.linear(p+"intermediate.dense", scale, h, b.config.Inter)
+		b.linear(p+"output.dense", scale, b.config.Inter, h)
 		b.norm(p + "output.LayerNorm")
 	}
-	return b
 }
 
 func (b *tinyBERT) random(name string, scale float32, shape ...int) {
@@ -74,9 +79,9 @@ func (b *tinyBERT) norm(name string) {
 	}
 }
 
-func (b *tinyBERT) linear(name string, in, out int) {
+func (b *tinyBERT) linear(name string, scale float32, in, out int) {
 	b.random(name+".bias", 0.1, out)
-	b.random(name+".weight", 0.5, in, out)
+	b.random(name+".weight", scale, in, out)
 	b.linears = append(b.linears, name)
 }
 

@@ -22,21 +22,8 @@ func (s *Store) Pull(ctx context.Context, hub *Hub, m vector.Model) (r *Report, 
 		return r, true, nil
 	}
 	l := Lock{Name: m.Name, Source: m.Repository, Revision: m.Revision}
-	if err := os.MkdirAll(s.staging(m.Name), 0o755); err != nil {
+	if l.Files, err = s.download(ctx, hub, m); err != nil {
 		return nil, false, err
-	}
-	root, err := os.OpenRoot(s.staging(m.Name))
-	if err != nil {
-		return nil, false, err
-	}
-	defer root.Close()
-	p := &progress{store: s, total: m.Size()}
-	for _, f := range m.Files {
-		file, err := p.pull(ctx, hub, root, m, f)
-		if err != nil {
-			return nil, false, fmt.Errorf("download %s of %s: %w", f.Path, m.Name, err)
-		}
-		l.Files = append(l.Files, file)
 	}
 	if r, err = s.finish(ctx, l, m); err != nil {
 		return nil, false, err
@@ -47,6 +34,27 @@ func (s *Store) Pull(ctx context.Context, hub *Hub, m vector.Model) (r *Report, 
 		}
 	}
 	return r, false, nil
+}
+
+// download fetches the files of a model into its staging directory.
+func (s *Store) download(ctx context.Context, hub *Hub, m vector.Model) (files []File, err error) {
+	if err := os.MkdirAll(s.staging(m.Name), 0o755); err != nil {
+		return nil, err
+	}
+	root, err := os.OpenRoot(s.staging(m.Name))
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	p := &progress{store: s, total: m.Size()}
+	for _, f := range m.Files {
+		file, err := p.pull(ctx, hub, root, m, f)
+		if err != nil {
+			return nil, fmt.Errorf("download %s of %s: %w", f.Path, m.Name, err)
+		}
+		files = append(files, file)
+	}
+	return files, nil
 }
 
 // upToDate returns what an installed model is, or nothing if it is not the one
