@@ -1,11 +1,13 @@
 package gitstore
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os/exec"
 	"slices"
 	"strings"
+	"time"
 )
 
 // Push sends a ref to the ref of the same name in a configured remote, by the git
@@ -25,7 +27,9 @@ func (r *Repo) Push(ctx context.Context, remote, ref string) error {
 	if names := strings.Fields(known); !slices.Contains(names, remote) {
 		return fmt.Errorf("push %s: no remote %q; there are: %s", ref, remote, strings.Join(names, ", "))
 	}
-	if _, err := r.git(ctx, nil, nil, "push", "--quiet", "--no-verify", "--", remote, ref+":"+ref); err != nil {
+	// A remote's path may be relative: to the work tree, as when git is run there.
+	push := gitCall{gitDir: r.gitDir, dir: cmp.Or(r.WorkTree(), r.commonDir), limit: time.Hour}
+	if _, err := push.run(ctx, "push", "--quiet", "--no-verify", "--", remote, ref+":"+ref); err != nil {
 		return fmt.Errorf("push %s to %s: %w", ref, remote, err)
 	}
 	return nil

@@ -59,6 +59,39 @@ func (c *checker) report(e *proposedEdit, line int, check, mend, format string, 
 // check looks for what should be mended before the draft is merged, sorted by
 // path and line. It reads no network.
 func (p *proposal) check(ctx context.Context) ([]CheckFinding, error) {
+	key := fmt.Sprintf("%s %s %s %s %s", p.v.audience, p.repo.GitDir(), p.into, p.tip, p.tree)
+	if found, known := p.v.checkedBefore(key); known {
+		return found, nil
+	}
+	found, err := p.checkAnew(ctx)
+	if err == nil {
+		p.v.rememberChecks(key, found)
+	}
+	return found, err
+}
+
+// mostChecked is how many drafts' findings are remembered.
+const mostChecked = 256
+
+// checkedBefore returns the findings of a draft that was checked already: they
+// depend on the commits and the configuration alone.
+func (s *shared) checkedBefore(key string) ([]CheckFinding, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	found, known := s.checked[key]
+	return slices.Clone(found), known
+}
+
+func (s *shared) rememberChecks(key string, found []CheckFinding) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.checked == nil || len(s.checked) >= mostChecked {
+		s.checked = map[string][]CheckFinding{}
+	}
+	s.checked[key] = found
+}
+
+func (p *proposal) checkAnew(ctx context.Context) ([]CheckFinding, error) {
 	c := &checker{proposal: p, found: []CheckFinding{}}
 	hidden, err := p.hides(ctx)
 	if err != nil {
@@ -68,8 +101,7 @@ func (p *proposal) check(ctx context.Context) ([]CheckFinding, error) {
 		c.found = append(c.found, CheckFinding{Line: 1, Check: checkHidden, Message: hidden, Mend: "look at it with git, or reject the draft"})
 	}
 	for _, e := range p.edits {
-		c.path(e)
-		if e.now == nil {
+		if c.path(e); e.now == nil {
 			continue
 		}
 		if len(e.now) > mostBytes {
@@ -152,21 +184,30 @@ func isMarker(line []byte) bool {
 // properties checks the frontmatter.
 func (c *checker) properties(e *proposedEdit) {
 	for _, p := range e.note.Problems {
-		if p.Code != "malformed_frontmatter" && p.Code != "duplicate_key" || e.hadProblem(p.Code) {
+		if p.Code != "malformed_frontmatter" && p.Code != "duplicate_key" || e.previous != nil && hasProblem(e.previous, p.Code) {
 			continue
 		}
 		c.report(e, p.Line, checkFrontmatter, mendNote[p.Code], "%s", p.Message)
 	}
+	malformed := hasProblem(e.note, "malformed_frontmatter")
 	for _, key := range c.v.cfg.Review.Required {
+		if malformed {
+			break // what it has is not known
+		}
 		if why := lacks(e.note, key); why != "" && (e.previous == nil || lacks(e.previous, key) == "") {
-			c.report(e, 1, checkFrontmatter, "add "+key+": to the frontmatter", "%s", why)
+			line, has := fieldLine(e.note, key)
+			mend := "add " + key + ": to the frontmatter"
+			if has {
+				mend = "a date is 2026-01-31"
+			}
+			c.report(e, line, checkFrontmatter, mend, "%s", why)
 		}
 	}
 	c.sources(e)
 }
 
-func (e *proposedEdit) hadProblem(code string) bool {
-	return e.previous != nil && slices.ContainsFunc(e.previous.Problems, func(p note.Problem) bool { return p.Code == code })
+func hasProblem(n *note.Note, code string) bool {
+	return slices.ContainsFunc(n.Problems, func(p note.Problem) bool { return p.Code == code })
 }
 
 // lacks says why a note does not have a property that the vault requires, "" when

@@ -5,65 +5,98 @@ import (
 	"slices"
 
 	"kb/gitstore"
+	"kb/note"
 )
 
-// inContext checks what depends on the other notes, in the view that merging
-// would give: links, titles, and notes that say the same.
-func (c *checker) inContext(ctx context.Context) error {
-	before, err := c.before(ctx)
-	if err != nil {
-		return err
-	}
-	was, err := before.graph(ctx)
-	if err != nil {
-		return err
-	}
-	after, err := c.merged(ctx)
-	if err != nil {
-		return err
-	}
-	if _, err := after.allCards(ctx); err != nil {
-		return err
-	}
-	titles, err := after.titles(ctx)
-	if err != nil {
-		return err
-	}
-	c.links(before, was, after, titles)
+// surroundings are the other notes that a draft is checked among: those of its
+// branch, and those that merging would give. What many drafts have in common is
+// taken from the branch, so that one more draft costs little.
+type surroundings struct {
+	before, after *view
+	was           *linkGraph       // of before
+	titles        map[string][]int // of before
+	gone          map[string]bool  // paths, within the repository, that the draft removes
+	now           map[*collection]*note.Resolver
+}
+
+// inContext checks what depends on the other notes: links, titles, and notes that
+// say the same.
+func (c *checker) inContext(ctx context.Context) (err error) {
+	s := surroundings{gone: map[string]bool{}}
 	for _, e := range c.edits {
-		if i, ok := c.docOf(after, e); ok && e.kind == gitstore.Added && !c.conflicting(e.full()) {
-			c.sameTitle(after, titles, e, i)
-			c.sameText(after, e, i)
+		if e.was != "" || e.kind == gitstore.Removed {
+			s.gone[e.fullOf(e.former())] = true
+		}
+	}
+	if s.before, err = c.before(ctx); err != nil {
+		return err
+	}
+	if s.was, err = s.before.graph(ctx); err != nil {
+		return err
+	}
+	if s.titles, err = s.before.titles(ctx); err != nil {
+		return err
+	}
+	if s.after, err = c.merged(ctx); err != nil {
+		return err
+	}
+	if _, err = s.after.allCards(ctx); err != nil {
+		return err
+	}
+	c.links(&s)
+	for _, e := range c.edits {
+		if i, ok := s.after.docOfEdit(e); ok && e.kind == gitstore.Added && !c.conflicting(e.full()) {
+			c.sameTitle(&s, e, i)
+			c.sameText(s.after, e, i)
 		}
 	}
 	return nil
 }
 
-// docOf is the doc that an edit gives in the merged view.
-func (c *checker) docOf(after *view, e *proposedEdit) (int, bool) {
-	if e.note == nil {
-		return 0, false
-	}
-	return after.docAt(e.col.Name, e.destination())
-}
-
 // links reports the links of the draft's notes that lead nowhere, and those of
 // other notes that the draft breaks.
-func (c *checker) links(before *view, was *linkGraph, after *view, titles map[string][]int) {
-	resolvers := after.resolvers()
-	g := &linkGraph{out: make([][]linkTo, len(after.docs)), in: make([][]linkTo, len(after.docs)), broken: make([][]brokenLink, len(after.docs))}
-	for _, s := range c.linking(before, was, after) {
-		d := after.docs[s.after]
-		for k := range after.cards[s.after].links {
-			after.follow(g, resolvers[d.col], titles, s.after, &after.cards[s.after].links[k])
-		}
-		for _, b := range g.broken[s.after] {
-			if s.before >= 0 && hasBroken(was.broken[s.before], b) {
-				continue
+func (c *checker) links(s *surroundings) {
+	for _, l := range c.linking(s) {
+		for k := range s.after.cards[l.after].links {
+			b, broken := s.broken(l.after, &s.after.cards[l.after].links[k])
+			if broken && (l.before < 0 || !hasBroken(s.was.broken[l.before], b)) {
+				c.reportLink(l.edit, s.after.docs[l.after], b)
 			}
-			c.reportLink(s.edit, d, b)
 		}
 	}
+}
+
+// broken reports whether a link of a doc leads nowhere after the merge. Where it
+// led before settles most: only what is not there any more is looked for among
+// all notes that will be.
+func (s *surroundings) broken(i int, l *note.Link) (brokenLink, bool) {
+	d := s.after.docs[i]
+	t := s.before.keptResolvers()[d.col].Resolve(d.path, *l)
+	if _, why := s.after.leadsTo(t, i, l); why == "" && !s.gone[d.col.full(t.Path)] {
+		return brokenLink{}, false
+	}
+	if s.now == nil {
+		s.now = s.after.resolvers()
+	}
+	j, why := s.after.leadsTo(s.now[d.col].Resolve(d.path, *l), i, l)
+	switch why {
+	case "":
+		return brokenLink{}, false
+	case noNote:
+		return missing(l, s.titled(d.col, l.Target)), true
+	}
+	return brokenLink{link: l, why: why, near: s.after.docs[j].path}, true
+}
+
+// titled is the path of a note of that title or alias, "" for none.
+func (s *surroundings) titled(c *collection, title string) string {
+	for _, j := range s.titles[foldName(title)] {
+		d := s.before.docs[j]
+		if _, stays := s.after.docAt(c.Name, d.path); stays && d.col == c {
+			return d.path
+		}
+	}
+	return ""
 }
 
 // linker is a note whose links the draft may have broken.
@@ -75,7 +108,8 @@ type linker struct {
 
 // linking lists the draft's notes, and those that link to a note which it changes,
 // removes or moves.
-func (c *checker) linking(before *view, was *linkGraph, after *view) (out []linker) {
+func (c *checker) linking(s *surroundings) (out []linker) {
+	before, after := s.before, s.after
 	seen := map[int]bool{}
 	add := func(i, j int, e *proposedEdit) {
 		if !seen[i] {
@@ -84,7 +118,7 @@ func (c *checker) linking(before *view, was *linkGraph, after *view) (out []link
 		}
 	}
 	for _, e := range c.edits {
-		if i, ok := c.docOf(after, e); ok && !c.conflicting(e.full()) {
+		if i, ok := after.docOfEdit(e); ok && !c.conflicting(e.full()) {
 			j, old := -1, false
 			if e.previous != nil {
 				if j, old = before.docAt(e.col.Name, e.former()); !old {
@@ -102,7 +136,7 @@ func (c *checker) linking(before *view, was *linkGraph, after *view) (out []link
 		if !ok {
 			continue
 		}
-		for _, from := range was.in[j] {
+		for _, from := range s.was.in[j] {
 			d := before.docs[from.doc]
 			if i, ok := after.docAt(d.col.Name, d.path); ok && !c.conflicting(d.col.full(d.path)) {
 				add(i, from.doc, e)
@@ -129,10 +163,12 @@ func (c *checker) reportLink(e *proposedEdit, d doc, b brokenLink) {
 	c.report(e, 1, check, "mend the link there, too", "breaks the link %s of %s:%d", linkName(b.link), d.path, b.link.Line)
 }
 
-func (c *checker) sameTitle(after *view, titles map[string][]int, e *proposedEdit, i int) {
-	title := after.titleOf(i, after.cards[i])
-	for _, j := range titles[foldName(title)] {
-		if o := after.docs[j]; j != i && o.col == e.col && foldName(after.titleOf(j, after.cards[j])) == foldName(title) {
+// sameTitle looks for a note of the branch with the title of a new one.
+func (c *checker) sameTitle(s *surroundings, e *proposedEdit, i int) {
+	title := s.after.titleOf(i, s.after.cards[i])
+	for _, j := range s.titles[foldName(title)] {
+		o := s.before.docs[j]
+		if k, stays := s.after.docAt(e.col.Name, o.path); stays && k != i && o.col == e.col && foldName(s.after.titleOf(k, s.after.cards[k])) == foldName(title) {
 			c.report(e, 1, checkTitle, "give it another title, or change that note instead", "%q is also the title of %s", title, o.path)
 			return
 		}

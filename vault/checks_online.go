@@ -33,7 +33,7 @@ func (p *proposal) reach(ctx context.Context) ([]CheckFinding, error) {
 		return nil, errorf(Forbidden, "sources are not asked for: $KB_OFFLINE is set").hint("leave --online out, and review.online in %s", ConfigName)
 	}
 	c := &checker{proposal: p, found: []CheckFinding{}}
-	client := sourceClient(p.v.mayAsk())
+	client := sourceClient(isPublic)
 	var mu sync.Mutex
 	var g errgroup.Group
 	g.SetLimit(sourcesAtOnce)
@@ -68,14 +68,6 @@ func (p *proposal) reach(ctx context.Context) ([]CheckFinding, error) {
 	}
 	slices.SortFunc(c.found, func(a, b CheckFinding) int { return strings.Compare(a.Path+a.Message, b.Path+b.Message) })
 	return c.found, ctxErr(ctx)
-}
-
-// mayAsk says which addresses are asked.
-func (s *shared) mayAsk() func(netip.Addr) bool {
-	if s.askAlso != nil {
-		return s.askAlso
-	}
-	return isPublic
 }
 
 // isPublic reports whether an address is of the open internet.

@@ -76,7 +76,11 @@ func (c *checker) sources(e *proposedEdit) {
 		}
 		for _, s := range e.newSources(key) {
 			if why := c.badSource(e, s); why != "" {
-				c.report(e, line, checkSource, "a URL (https://…) or a citation (kb://…)", "%s: %s", clip(s, 80), why)
+				mend := "a URL (https://…) or a citation (kb://…)"
+				if strings.HasPrefix(s, scheme) {
+					mend = "cite a note that is there"
+				}
+				c.report(e, line, checkSource, mend, "%s: %s", clip(s, 80), why)
 			}
 		}
 	}

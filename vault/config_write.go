@@ -60,6 +60,7 @@ collections:
 # language: en            # stemming; other scripts are always handled
 # cache_dir: ~/.cache/kb  # derived data; safe to delete
 # protected: ["legal/**"] # paths that no draft may touch
+# review: {required: [title, tags, created], min_words: 3, online: false}   # what a draft must have to be merged
 # search: {max_results: 10, max_limit: 50, min_score: 0}
 # visibility: {default: public, private: ["journal/**"]}   # private notes are not shown to agents
 `)

@@ -89,44 +89,68 @@ func (w *view) resolvers() map[*collection]*note.Resolver {
 	return out
 }
 
+// keptResolvers are resolvers that stay with the view.
+func (w *view) keptResolvers() map[*collection]*note.Resolver {
+	w.resolving.Do(func() { w.finders = w.resolvers() })
+	return w.finders
+}
+
 // follow adds one link of doc i to the graph.
 func (w *view) follow(g *linkGraph, r *note.Resolver, titles map[string][]int, i int, l *note.Link) {
-	d := w.docs[i]
-	t := r.Resolve(d.path, *l)
-	if t.External {
-		return
-	}
-	if t.Path == "" && l.Kind == note.MarkdownLink && strings.HasPrefix(path.Join(path.Dir(d.path), l.Target), "../") {
-		return // to a file of the repository outside the collection
-	}
-	if t.Path == "" && l.Target != "" {
-		b := brokenLink{link: l, why: noNote}
-		if docs := titles[foldName(l.Target)]; len(docs) > 0 {
-			b.near = w.docs[docs[0]].path
-			if l.Kind == note.WikiLink && !strings.EqualFold(fileTitle(b.near), l.Target) {
-				b.why = onlyAlias
-			}
-		}
-		g.broken[i] = append(g.broken[i], b)
-		return
-	}
-	if len(t.Ambiguous) > 0 {
+	t := r.Resolve(w.docs[i].path, *l)
+	j, why := w.leadsTo(t, i, l)
+	if len(t.Ambiguous) > 0 && !t.External {
 		g.unsure[i] = append(g.unsure[i], unsureLink{l, t.Path, t.Ambiguous})
 	}
-	j := i
-	if l.Target != "" {
-		var ok bool
-		if j, ok = w.docAt(d.col.Name, t.Path); !ok {
-			return // an attachment
+	switch {
+	case why == noNote:
+		near := ""
+		if docs := titles[foldName(l.Target)]; len(docs) > 0 {
+			near = w.docs[docs[0]].path
 		}
-	}
-	if why := w.cards[j].missingFragment(t.Fragment); why != "" {
+		g.broken[i] = append(g.broken[i], missing(l, near))
+		return
+	case j < 0:
+		return
+	case why != "":
 		g.broken[i] = append(g.broken[i], brokenLink{link: l, why: why, near: w.docs[j].path})
 	}
 	if j != i {
 		g.out[i] = append(g.out[i], linkTo{j, l})
 		g.in[j] = append(g.in[j], linkTo{i, l})
 	}
+}
+
+// leadsTo finds the doc of a target to which a link of doc i was resolved, -1 when
+// that is no note. A link that is broken says why.
+func (w *view) leadsTo(t note.Target, i int, l *note.Link) (doc int, why breakage) {
+	d := w.docs[i]
+	switch {
+	case t.External:
+		return -1, ""
+	case t.Path == "" && l.Kind == note.MarkdownLink && strings.HasPrefix(path.Join(path.Dir(d.path), l.Target), "../"):
+		return -1, "" // to a file of the repository outside the collection
+	case t.Path == "" && l.Target != "":
+		return -1, noNote
+	}
+	doc = i
+	if l.Target != "" {
+		var ok bool
+		if doc, ok = w.docAt(d.col.Name, t.Path); !ok {
+			return -1, "" // an attachment
+		}
+	}
+	return doc, w.cards[doc].missingFragment(t.Fragment)
+}
+
+// missing is a link to no note; near is the path of the one whose title or alias
+// it names, "" for none.
+func missing(l *note.Link, near string) brokenLink {
+	b := brokenLink{link: l, why: noNote, near: near}
+	if near != "" && l.Kind == note.WikiLink && !strings.EqualFold(fileTitle(near), l.Target) {
+		b.why = onlyAlias
+	}
+	return b
 }
 
 // missingFragment says what is wrong with a link's fragment, "" for nothing.

@@ -150,14 +150,10 @@ func (p *proposal) conflictList() []DraftConflict {
 // reviewFindings writes conflicts and failed checks.
 func reviewFindings(t *Text, conflicts []DraftConflict, checks []CheckFinding) {
 	for _, c := range conflicts {
-		t.Hang(t.Warn("conflict")+"  ", "          ", t.Accent(c.Path)+" "+t.Plain(c.Message))
+		t.Hang("", "    ", strings.Join(nonEmpty([]string{t.Warn("conflict"), t.Accent(c.Path), t.Plain(c.Message)}), " "))
 	}
 	for _, f := range checks {
-		where := t.Accent(f.place())
-		if where != "" {
-			where += " "
-		}
-		t.Hang(t.Warn("check")+"     ", "          ", where+t.Plain(f.Message)+" "+t.Dim("- "+f.Mend+" ["+f.Check+"]"))
+		t.Hang("", "    ", strings.Join(nonEmpty([]string{t.Accent(f.place()), t.Plain(f.Message), t.Dim("- " + f.Mend)}), " "))
 	}
 }
 

@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
-	"net/netip"
 	"os"
 	"path/filepath"
 	"slices"
@@ -47,11 +46,10 @@ type shared struct {
 
 	hidden []string // patterns of notes that agents do not see
 
-	askAlso func(netip.Addr) bool // what may be asked for sources, in tests; nil for public addresses
-
-	mu    sync.Mutex
-	views []*contents // most recently used last
-	now   func() time.Time
+	mu      sync.Mutex
+	views   []*contents               // most recently used last
+	checked map[string][]CheckFinding // what was wrong with drafts
+	now     func() time.Time
 }
 
 // repo is one git repository and the collections in it.

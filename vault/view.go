@@ -55,6 +55,9 @@ type contents struct {
 	synced  atomic.Bool // all that is derived of the docs is there
 	partial atomic.Bool // a note could not be read: what was derived is not to be kept
 
+	resolving sync.Once
+	finders   map[*collection]*note.Resolver // see keptResolvers
+
 	mu    sync.Mutex
 	text  *index.View
 	cards []*card
