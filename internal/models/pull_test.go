@@ -106,75 +106,80 @@ func TestPullGoesOn(t *testing.T) {
 	}
 }
 
-func TestPullAgainstFaults(t *testing.T) {
-	status := func(code int, times int, header ...string) func(f *fakeHub) {
-		return func(f *fakeHub) {
-			f.fault = func(n int, w http.ResponseWriter, r *http.Request) bool {
-				if n > times {
-					return false
-				}
-				for i := 0; i < len(header); i += 2 {
-					w.Header().Set(header[i], header[i+1])
-				}
-				w.WriteHeader(code)
-				return true
-			}
-		}
-	}
-	for name, c := range map[string]struct {
-		set   func(f *fakeHub)
-		want  error
-		says  string
-		waits []time.Duration
-	}{
-		"500 twice":           {set: status(500, 2), waits: []time.Duration{1e9, 2e9}},
-		"500 for ever":        {set: status(500, 99), want: ErrHub, says: "HTTP status 500, 5 times", waits: []time.Duration{1e9, 2e9, 4e9, 8e9}},
-		"busy, for seconds":   {set: status(429, 1, "Retry-After", "7"), waits: []time.Duration{7e9}},
-		"busy, until a date":  {set: status(503, 1, "Retry-After", "Fri, 02 Jan 2026 03:05:05 GMT"), waits: []time.Duration{60e9}},
-		"busy, for an hour":   {set: status(429, 1, "Retry-After", "3600"), want: ErrHub, says: "asks to wait 1h0m0s"},
-		"busy, for no reason": {set: status(429, 1, "Retry-After", "soon"), waits: []time.Duration{1e9}},
-		"a login":             {set: status(401, 99), want: ErrLogin, says: "HTTP status 401"},
-		"a closed door":       {set: status(403, 99), want: ErrLogin, says: "HTTP status 403"},
-		"not there":           {set: func(f *fakeHub) { delete(f.files, "tokenizer.json") }, want: ErrMissing, says: "tokenizer.json"},
-		"a teapot":            {set: status(418, 99), want: ErrHub, says: "HTTP status 418"},
-		"other bytes":         {set: func(f *fakeHub) { f.files["model.safetensors"][30] ^= 1 }, want: ErrHash, says: "it is removed"},
-		"more bytes": {set: func(f *fakeHub) {
-			f.files["model.safetensors"] = append(f.files["model.safetensors"], "more"...)
-		}, want: ErrHash, says: "longer than"},
-		"fewer bytes": {set: func(f *fakeHub) {
-			f.files["model.safetensors"] = f.files["model.safetensors"][:50]
-		}, want: ErrHash, says: "it has 50 bytes, not", waits: []time.Duration{1e9}},
-		"another SHA-256": {set: func(f *fakeHub) { f.tags["config.json"] = strings.Repeat("ab", 32) }, want: ErrHash, says: "config.json"},
-		"another blob":    {set: func(f *fakeHub) { f.tags["config.json"] = strings.Repeat("ab", 20) }, want: ErrHash, says: "config.json"},
-		"another part": {set: func(f *fakeHub) {
-			f.fault = func(n int, w http.ResponseWriter, r *http.Request) bool {
-				if n == 1 {
-					breakOff(w, f.files["model.safetensors"])
-				}
-				if n == 2 {
-					w.Header().Set("Content-Range", "bytes 3-9/10")
-					w.WriteHeader(http.StatusPartialContent)
-				}
-				return n == 2
-			}
-		}, waits: []time.Duration{1e9, 2e9}},
-		"no parts": {set: func(f *fakeHub) {
-			f.fault = func(n int, w http.ResponseWriter, r *http.Request) bool {
-				if n == 1 {
-					breakOff(w, f.files["model.safetensors"])
-				}
-				r.Header.Del("Range")
+// status answers the first requests with a code.
+func status(code, times int, header ...string) func(f *fakeHub) {
+	return func(f *fakeHub) {
+		f.fault = func(n int, w http.ResponseWriter, r *http.Request) bool {
+			if n > times {
 				return false
 			}
-		}, waits: []time.Duration{1e9}},
-		"in a circle": {set: func(f *fakeHub) {
-			f.fault = func(n int, w http.ResponseWriter, r *http.Request) bool {
-				http.Redirect(w, r, r.URL.Path, http.StatusFound)
-				return true
+			for i := 0; i < len(header); i += 2 {
+				w.Header().Set(header[i], header[i+1])
 			}
-		}, want: ErrHub, says: "on and on", waits: []time.Duration{1e9, 2e9, 4e9, 8e9}},
-		"no JSON": {set: func(f *fakeHub) { f.files["tokenizer.json"] = []byte("<html>log in to the network</html>") }, says: "tokenizer.json", want: errAny},
-	} {
+			w.WriteHeader(code)
+			return true
+		}
+	}
+}
+
+// pullFaults are what may go wrong; without an error wanted, the pull succeeds.
+var pullFaults = map[string]struct {
+	set   func(f *fakeHub)
+	want  error
+	says  string
+	waits []time.Duration
+}{
+	"500 twice":           {set: status(500, 2), waits: []time.Duration{1e9, 2e9}},
+	"500 for ever":        {set: status(500, 99), want: ErrHub, says: "HTTP status 500, 5 times", waits: []time.Duration{1e9, 2e9, 4e9, 8e9}},
+	"busy, for seconds":   {set: status(429, 1, "Retry-After", "7"), waits: []time.Duration{7e9}},
+	"busy, until a date":  {set: status(503, 1, "Retry-After", "Fri, 02 Jan 2026 03:05:05 GMT"), waits: []time.Duration{60e9}},
+	"busy, for an hour":   {set: status(429, 1, "Retry-After", "3600"), want: ErrHub, says: "asks to wait 1h0m0s"},
+	"busy, for no reason": {set: status(429, 1, "Retry-After", "soon"), waits: []time.Duration{1e9}},
+	"a login":             {set: status(401, 99), want: ErrLogin, says: "HTTP status 401"},
+	"a closed door":       {set: status(403, 99), want: ErrLogin, says: "HTTP status 403"},
+	"not there":           {set: func(f *fakeHub) { delete(f.files, "tokenizer.json") }, want: ErrMissing, says: "tokenizer.json"},
+	"a teapot":            {set: status(418, 99), want: ErrHub, says: "HTTP status 418"},
+	"other bytes":         {set: func(f *fakeHub) { f.files["model.safetensors"][30] ^= 1 }, want: ErrHash, says: "it is removed"},
+	"more bytes": {set: func(f *fakeHub) {
+		f.files["model.safetensors"] = append(f.files["model.safetensors"], "more"...)
+	}, want: ErrHash, says: "longer than"},
+	"fewer bytes": {set: func(f *fakeHub) {
+		f.files["model.safetensors"] = f.files["model.safetensors"][:50]
+	}, want: ErrHash, says: "it has 50 bytes, not", waits: []time.Duration{1e9}},
+	"another SHA-256": {set: func(f *fakeHub) { f.tags["config.json"] = strings.Repeat("ab", 32) }, want: ErrHash, says: "config.json"},
+	"another blob":    {set: func(f *fakeHub) { f.tags["config.json"] = strings.Repeat("ab", 20) }, want: ErrHash, says: "config.json"},
+	"another part": {set: func(f *fakeHub) {
+		f.fault = func(n int, w http.ResponseWriter, r *http.Request) bool {
+			if n == 1 {
+				breakOff(w, f.files["model.safetensors"])
+			}
+			if n == 2 {
+				w.Header().Set("Content-Range", "bytes 3-9/10")
+				w.WriteHeader(http.StatusPartialContent)
+			}
+			return n == 2
+		}
+	}, waits: []time.Duration{1e9, 2e9}},
+	"no parts": {set: func(f *fakeHub) {
+		f.fault = func(n int, w http.ResponseWriter, r *http.Request) bool {
+			if n == 1 {
+				breakOff(w, f.files["model.safetensors"])
+			}
+			r.Header.Del("Range")
+			return false
+		}
+	}, waits: []time.Duration{1e9}},
+	"in a circle": {set: func(f *fakeHub) {
+		f.fault = func(n int, w http.ResponseWriter, r *http.Request) bool {
+			http.Redirect(w, r, r.URL.Path, http.StatusFound)
+			return true
+		}
+	}, want: ErrHub, says: "on and on", waits: []time.Duration{1e9, 2e9, 4e9, 8e9}},
+	"no JSON": {set: func(f *fakeHub) { f.files["tokenizer.json"] = []byte("<html>log in to the network</html>") }, says: "tokenizer.json", want: errAny},
+}
+
+func TestPullAgainstFaults(t *testing.T) {
+	for name, c := range pullFaults {
 		t.Run(name, func(t *testing.T) {
 			f, s := newFakeHub(t), &Store{Dir: t.TempDir()}
 			c.set(f)
