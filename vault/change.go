@@ -19,6 +19,7 @@ type drafting struct {
 	message string
 	source  string
 	key     string
+	moved   [2]string // the paths of a note that edit gave another, before and after
 
 	// edit makes the change. It is called again when another writer was faster.
 	edit func(ctx context.Context, g *ground) ([]fileChange, error)
@@ -63,7 +64,7 @@ func (d *drafting) run(ctx context.Context) (*WriteResult, error) {
 	if err != nil {
 		return nil, draftError(err)
 	}
-	return d.vault.result(ctx, d.col, written)
+	return d.vault.result(ctx, d.col, written, d.moved)
 }
 
 // words are the subject and the body of the commit's message.

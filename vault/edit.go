@@ -67,7 +67,9 @@ func (v *Vault) Edit(ctx context.Context, p EditParams) (*WriteResult, error) {
 	d := drafting{vault: v, col: e.col, draft: p.Draft, title: e.title, message: p.Message, subject: op.subject(e), key: p.Key}
 	d.edit = func(ctx context.Context, g *ground) ([]fileChange, error) {
 		e.ground = g
-		return e.one(ctx, op)
+		changes, err := e.one(ctx, op)
+		d.moved = [2]string{e.path, e.to}
+		return changes, err
 	}
 	r, err := d.run(ctx)
 	if err != nil {

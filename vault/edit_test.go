@@ -73,7 +73,7 @@ A little. ^j1
 func TestEditRename(t *testing.T) {
 	b := newBot(t, desk+`
 -- notes/index.md --
-[[retry]] [[retry|it]] ![[retry#Backoff]] [md](retry.md#jitter) `+"`[[retry]]`"+`
+[[retry]] [[retry|it]] ![[retry#Backoff]] [md](retry.md#jitter) [dot](./limits.md) `+"`[[retry]]`"+`
 -- notes/CLAUDE.md --
 [[retry]]
 -- @commit 2024-01-02 index --
@@ -82,7 +82,12 @@ func TestEditRename(t *testing.T) {
 	if r.Path != "net/again.md" || r.Title != "Retry policy" || !strings.Contains(r.Notice, "CLAUDE.md") {
 		t.Errorf("%+v", r)
 	}
-	want := "[[again]] [[again|it]] ![[again#Backoff]] [md](net/again.md#jitter) `[[retry]]`"
+	// One whose own links change too is still one change.
+	r = b.change("kb_edit", map[string]any{"path": "index", "rename": "deep/index.md"})
+	if len(r.Changes) != 1 || r.Changes[0] != (vault.DraftChange{Path: "deep/index.md", Kind: "renamed", From: "index.md", Added: 1, Removed: 1}) {
+		t.Errorf("%+v", r.Changes)
+	}
+	want := "[[again]] [[again|it]] ![[again#Backoff]] [md](net/again.md#jitter) [dot](./limits.md) `[[retry]]`"
 	if got := b.git("show", "drafts/d:notes/index.md"); got != want {
 		t.Errorf("%s", got)
 	}

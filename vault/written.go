@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"kb/draft"
@@ -47,12 +48,13 @@ type DraftChange struct {
 // mostDiff is how much of a diff is shown, in tokens: who wrote it knows it.
 const mostDiff = 3000
 
-// result describes a commit on a draft.
-func (v *Vault) result(ctx context.Context, c *collection, w *draft.Written) (*WriteResult, error) {
+// result describes a commit on a draft, in which a note may have been moved.
+func (v *Vault) result(ctx context.Context, c *collection, w *draft.Written, moved [2]string) (*WriteResult, error) {
 	changes, err := c.repo.Diff(ctx, w.Parent, w.Commit, c.dir)
 	if err != nil {
 		return nil, errorf(Internal, "read what was written: %w", err)
 	}
+	changes = pair(changes, moved)
 	r := &WriteResult{
 		Collection: c.Name,
 		Tags:       []string{},
@@ -78,6 +80,17 @@ func (v *Vault) result(ctx context.Context, c *collection, w *draft.Written) (*W
 	}
 	r.Diff, r.Truncated = cutDiff(text.String())
 	return r, nil
+}
+
+// pair makes one change of a note that goes from one path and comes at another.
+func pair(changes []gitstore.Change, moved [2]string) []gitstore.Change {
+	from := slices.IndexFunc(changes, func(c gitstore.Change) bool { return c.Kind == gitstore.Removed && c.Path == moved[0] })
+	to := slices.IndexFunc(changes, func(c gitstore.Change) bool { return c.Kind == gitstore.Added && c.Path == moved[1] })
+	if from < 0 || to < 0 {
+		return changes
+	}
+	changes[to].Kind, changes[to].From, changes[to].Old = gitstore.Renamed, moved[0], changes[from].Old
+	return slices.Delete(changes, from, from+1)
 }
 
 // leftAt is the commit at which a draft left the branch that it is for.
