@@ -87,8 +87,13 @@ func randomWorld(r *rand.Rand, n int) world {
 		return strings.Join(out, " ")
 	}
 	w := world{}
-	for range n {
+	for i := range n {
 		src := "---\ntitle: " + text(1) + "\n---\n"
+		if i%5 == 0 { // a text that other notes have, too
+			src = fmt.Sprintf("---\nnumber: %d\n---\n", i) + []string{"kappa lambda\n\n", "alpha beta\n\n"}[i/5%2]
+			w[note.Hash([]byte(src))] = src
+			continue
+		}
 		for range r.IntN(4) {
 			src += "# " + text(1) + "\n\n" + text(40+r.IntN(40)) + "\n\n"
 		}
@@ -282,6 +287,23 @@ func TestViewIsCompleteOrNot(t *testing.T) {
 	}
 }
 
+// What comes first is embedded first.
+func TestSyncKeepsTheOrder(t *testing.T) {
+	w := randomWorld(rand.New(rand.NewPCG(7, 1)), 150)
+	ids := w.ids()
+	slices.Reverse(ids)
+	x, _ := openIndex(t, (&counting{}).model())
+	ctx, cancel := context.WithCancel(t.Context())
+	if _, err := x.Sync(ctx, ids, w.fetch, func(done, total int) { cancel() }); !errors.Is(err, context.Canceled) {
+		t.Fatal(err)
+	}
+	_, first, err := x.View(t.Context(), ids[:3])
+	_, last, err2 := x.View(t.Context(), ids[len(ids)-20:])
+	if err := errors.Join(err, err2); err != nil || !first.Complete() || last.Complete() {
+		t.Errorf("after a batch the first are %+v, the last %+v, %v", first, last, err)
+	}
+}
+
 // Of two that embed at once, one waits, and then has nothing to do.
 func TestSyncTogether(t *testing.T) {
 	w := randomWorld(rand.New(rand.NewPCG(5, 1)), 60)
@@ -303,6 +325,44 @@ func TestSyncTogether(t *testing.T) {
 	wg.Wait()
 	if total != len(c.texts) {
 		t.Errorf("%d were embedded of %d", total, len(c.texts))
+	}
+}
+
+// Notes with one text in common are equally near, as far as they are wanted.
+func TestSharedTexts(t *testing.T) {
+	w := world{}
+	for i := range 4 {
+		src := fmt.Sprintf("---\nnumber: %d\n---\nkappa lambda\n", i)
+		w[note.Hash([]byte(src))] = src
+	}
+	other := "alpha beta\n"
+	w[note.Hash([]byte(other))] = other
+	x, _ := openIndex(t, (&counting{}).model())
+	if n := mustSync(t, x, w.ids(), w); n != 2 {
+		t.Errorf("%d texts are embedded, want 2", n)
+	}
+	v := mustView(t, x, w.ids())
+	query, err := vector.Letters{}.Embed(t.Context(), []string{"kappa"}, vector.Query)
+	if err != nil {
+		t.Fatal(err)
+	}
+	one := note.Hash([]byte("---\nnumber: 1\n---\nkappa lambda\n"))
+	for name, c := range map[string]struct {
+		keep func(note.ID) bool
+		want int
+	}{
+		"all": {nil, 4},
+		"one": {func(id note.ID) bool { return id == one }, 1},
+	} {
+		near, err := v.Nearest(t.Context(), v.Toward(query[0]), 1, nil, c.keep)
+		if err != nil || len(near) != c.want {
+			t.Errorf("%s: %d notes, %v; want %d", name, len(near), err, c.want)
+		}
+		for id, n := range near {
+			if c.keep != nil && !c.keep(id) || n.Cosine < 0.5 {
+				t.Errorf("%s: %x is near: %+v", name, id[:4], n)
+			}
+		}
 	}
 }
 

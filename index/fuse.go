@@ -67,7 +67,7 @@ func (e *evaluation) fuse(p *plan, q Query, matches []found, res *Result) ([]fou
 	}
 	for _, f := range e.candidates(p, q, matches, near) {
 		f.near = near[f.doc]
-		if f.score = p.fused(q.Meaning, f); f.score >= q.MinScore {
+		if f.score = p.fused(q.Meaning, f); q.MinScore <= 0 || f.score >= q.MinScore {
 			res.Total++
 			top.offer(f)
 		}
@@ -137,19 +137,18 @@ func (e *evaluation) matched(p *plan, d int32) bool {
 	return e.inSeen.has(d) && (p.allowed == nil || p.allowed.has(d))
 }
 
-// candidates are the notes to rank: those with words of the query, and those
-// that are on the query's side of the view's middle.
+// candidates are the notes to rank: those with words of the query, and of the
+// others those that are on the query's side of the view's middle. By meaning
+// alone they are those that are near.
 func (e *evaluation) candidates(p *plan, q Query, matches []found, near map[int32]*Near) []found {
 	var all []found
-	if !q.Meaning.Alone {
-		for _, f := range matches {
-			if f.member >= 0 {
-				all = append(all, f)
-			}
+	for _, f := range matches {
+		if f.member >= 0 && (!q.Meaning.Alone || near[f.doc] != nil) {
+			all = append(all, f)
 		}
 	}
 	for d, n := range near {
-		if n.Cosine > 0 && (q.Meaning.Alone || !e.matched(p, d)) {
+		if !e.matched(p, d) && (q.Meaning.Alone || n.Cosine > 0) {
 			all = append(all, found{doc: d, member: e.v.firstKept(d, q.Keep)})
 		}
 	}

@@ -82,9 +82,10 @@ func TestFuse(t *testing.T) {
 		{"nor what lacks a word of AND", `badger AND sett`, "badger 0.900", "badger sett", nil, 1},
 		{"no word matches", "zzzz", "heron 0.400, walrus 0.225, otter 0.200", "zzzz", nil, 3},
 		{"no word at all", "", "heron 0.400, walrus 0.225, otter 0.200", "", nil, 3},
-		{"meaning alone", "badger", "heron 0.800, walrus 0.450, otter 0.400", "badger", func(q *Query) { q.Meaning.Alone = true }, 3},
-		{"alone, with operators", "badger -heron", "walrus 0.450, otter 0.400", "badger", func(q *Query) { q.Meaning.Alone = true }, 2},
+		{"meaning alone", "badger", "heron 0.800, walrus 0.450, otter 0.400, seal -0.100, badger -0.200", "badger", func(q *Query) { q.Meaning.Alone = true }, 5},
+		{"alone, with operators", "badger -heron", "walrus 0.450, otter 0.400, seal -0.100, badger -0.200", "badger", func(q *Query) { q.Meaning.Alone = true }, 4},
 		{"least score", "badger", "badger 0.900", "badger", func(q *Query) { q.MinScore = 0.85 }, 0},
+		{"words that weigh little", "sett", "heron 8.000, walrus 4.500, otter 4.000, badger -1.000", "sett", func(q *Query) { q.Meaning.Weight = 10 }, 4},
 		{"a page", "badger", "heron 0.400", "badger", func(q *Query) { q.Offset, q.Max = 2, 1 }, 4},
 		{"reordered", "badger", "walrus 0.225, heron 0.400", "badger", func(q *Query) {
 			q.Max = 2

@@ -23,9 +23,9 @@ type Query struct {
 	// Keep narrows what is shown, not the statistics: members for which it is
 	// false are not in the result. Nil keeps all.
 	Keep     func(member int) bool
-	Max      int // hits to return; 10 when 0
-	Offset   int // hits to leave out first
-	MinScore float64
+	Max      int     // hits to return; 10 when 0
+	Offset   int     // hits to leave out first
+	MinScore float64 // if positive
 	Explain  bool
 	// NoExcerpt leaves out what needs the notes' text.
 	NoExcerpt bool

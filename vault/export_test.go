@@ -1,5 +1,20 @@
 package vault
 
+import "context"
+
+// NewestFirst returns the paths of the default view in the order in which they
+// are embedded.
+func (v *Vault) NewestFirst(ctx context.Context) (paths []string, err error) {
+	w, err := v.read(ctx, "")
+	if err != nil {
+		return nil, err
+	}
+	for _, id := range w.newest(ctx) {
+		paths = append(paths, w.docs[w.where[id]].path)
+	}
+	return paths, nil
+}
+
 // CollectAtOnce makes garbage of facts however young they are, until end.
 func CollectAtOnce() (end func()) {
 	old := grace

@@ -306,6 +306,24 @@ func TestModelTrouble(t *testing.T) {
 	}
 }
 
+func TestNewestNotesAreEmbeddedFirst(t *testing.T) {
+	dir := vaulttest.Repo(t, "-- a.md --\none\n-- @commit 2024-01-01 first --\n-- c.md --\nthree\n-- d.md --\nfour\n"+
+		"-- @commit 2024-01-02 second --\n-- b.md --\ntwo\n-- @commit 2024-01-03 third --\n-- e.md --\nfive\n")
+	cfg, err := vault.LoadConfig(vault.Locate{Dir: dir, CacheDir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	v, err := vault.Open(cfg, vault.ReadOnlyStore(t.TempDir(), t.Logf), vault.Person)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer v.Close()
+	got, err := v.NewestFirst(t.Context())
+	if d := cmp.Diff([]string{"e.md", "b.md", "c.md", "d.md", "a.md"}, got); d != "" || err != nil {
+		t.Errorf("%v, %s", err, d)
+	}
+}
+
 // GC drops the vectors of models that are not in use and of texts that no live
 // note has.
 func TestGCDropsVectors(t *testing.T) {
@@ -403,5 +421,31 @@ func TestEvalOfModes(t *testing.T) {
 	}
 	if _, err := try[vault.EvalResult](s, "kb_eval", map[string]any{"queries": dir, "mode": "magic"}); vault.AsError(err).Code != vault.Usage {
 		t.Errorf("a mode that is none: %v", err)
+	}
+}
+
+// The answer of a view is the same whatever else was embedded, in whatever order.
+func TestHybridIsExact(t *testing.T) {
+	s, dir, cache := meaningVault(t, carNotes)
+	reindex(t, s)
+	for i := range 30 {
+		vaulttest.Write(t, dir, fmt.Sprintf("more/%d.md", i), fmt.Sprintf("# Note %d\n\nA vehicle, a kitten and tax number %d.\n", i, i))
+	}
+	vaulttest.Commit(t, dir, "2024-01-02", "more")
+	reindex(t, s)
+	fresh := t.TempDir()
+	if err := os.CopyFS(filepath.Join(fresh, "models"), os.DirFS(filepath.Join(cache, "models"))); err != nil {
+		t.Fatal(err)
+	}
+	other := vaulttest.ServiceIn(t, dir, fresh, vault.Person)
+	do[vault.Reindexed](t, other, "reindex", map[string]any{"at": "HEAD~1"})
+	for _, q := range []string{"vehicle", "kitten tax", "hound -levy", `"the automobile"`, "nothing of the kind"} {
+		for _, mode := range []string{"hybrid", "vector"} {
+			args := []any{"at", "HEAD~1", "mode", mode, "explain", true, "diversity", 0.3}
+			got, want := search(t, s, q, args...), search(t, other, q, args...)
+			if d := cmp.Diff(want, got); d != "" || got.Mode != mode {
+				t.Errorf("%s by %s: %s", q, got.Mode, d)
+			}
+		}
 	}
 }

@@ -68,7 +68,19 @@ var scriptCommands = map[string]func(ts *testscript.TestScript, neg bool, args [
 	"let":    letCommand,
 	"mcp":    mcpCommand,
 	"damage": damageCommand,
+	"model":  modelCommand,
 }
+
+// model DIR GROUP... writes a small embedding model to which the words of a group
+// mean the same.
+func modelCommand(ts *testscript.TestScript, _ bool, args []string) {
+	vaulttest.Model(scriptT{ts}, ts.MkAbs(args[0]), 1, args[1:]...)
+}
+
+// scriptT lets a script fail as a test does.
+type scriptT struct{ *testscript.TestScript }
+
+func (scriptT) Helper() {}
 
 // commit DATE MESSAGE commits everything in the current directory at noon UTC.
 func commitCommand(ts *testscript.TestScript, _ bool, args []string) {

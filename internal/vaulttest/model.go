@@ -7,13 +7,12 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"testing"
 )
 
 // Model writes a small static embedding model into dir, which it makes. Words of
 // one group mean the same to it; other words mean a little of what their letters
 // do. The seed tells one model from another.
-func Model(t testing.TB, dir string, seed int, groups ...string) {
+func Model(t fataler, dir string, seed int, groups ...string) {
 	t.Helper()
 	const letters = 16
 	dim := letters + len(groups)
@@ -50,13 +49,26 @@ func Model(t testing.TB, dir string, seed int, groups ...string) {
 		"model": map[string]any{"type": "WordPiece", "unk_token": "[UNK]", "continuing_subword_prefix": "##",
 			"max_input_chars_per_word": 100, "vocab": vocab},
 	})
-	must(t, err)
+	check(t, err)
 	body, err := binary.Append(nil, binary.LittleEndian, rows)
-	must(t, err)
+	check(t, err)
 	head, err := json.Marshal(map[string]any{"embeddings": map[string]any{"dtype": "F32", "shape": []int{len(vocab), dim}, "data_offsets": []int{0, len(body)}}})
-	must(t, err)
+	check(t, err)
 	tensors := append(append(binary.LittleEndian.AppendUint64(nil, uint64(len(head))), head...), body...)
-	must(t, os.MkdirAll(dir, 0o755))
-	must(t, os.WriteFile(filepath.Join(dir, "tokenizer.json"), tokenizer, 0o644))
-	must(t, os.WriteFile(filepath.Join(dir, "model.safetensors"), tensors, 0o644))
+	check(t, os.MkdirAll(dir, 0o755))
+	check(t, os.WriteFile(filepath.Join(dir, "tokenizer.json"), tokenizer, 0o644))
+	check(t, os.WriteFile(filepath.Join(dir, "model.safetensors"), tensors, 0o644))
+}
+
+// fataler is the part of testing.TB that a script test has, too.
+type fataler interface {
+	Helper()
+	Fatalf(format string, args ...any)
+}
+
+func check(t fataler, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatalf("%v", err)
+	}
 }
