@@ -148,9 +148,6 @@ func (c *checker) path(e *proposedEdit) {
 // text checks the lines that the draft wrote.
 func (c *checker) text(e *proposedEdit) {
 	if e.binary() {
-		if e.note != nil {
-			c.report(e, 1, checkCharacters, "a note is text", "binary data")
-		}
 		return
 	}
 	added := e.addedLines()
@@ -184,10 +181,15 @@ func isMarker(line []byte) bool {
 // properties checks the frontmatter.
 func (c *checker) properties(e *proposedEdit) {
 	for _, p := range e.note.Problems {
-		if p.Code != "malformed_frontmatter" && p.Code != "duplicate_key" || e.previous != nil && hasProblem(e.previous, p.Code) {
+		if e.previous != nil && hasProblem(e.previous, p.Code) {
 			continue
 		}
-		c.report(e, p.Line, checkFrontmatter, mendNote[p.Code], "%s", p.Message)
+		switch p.Code {
+		case "malformed_frontmatter", "duplicate_key":
+			c.report(e, p.Line, checkFrontmatter, mendNote[p.Code], "%s", p.Message)
+		case "invalid_utf8", "binary":
+			c.report(e, p.Line, checkCharacters, "save it as UTF-8", "%s", p.Message)
+		}
 	}
 	malformed := hasProblem(e.note, "malformed_frontmatter")
 	for _, key := range c.v.cfg.Review.Required {

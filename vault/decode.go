@@ -20,20 +20,20 @@ import (
 // argument to it.
 func (o *Op) Decode(args json.RawMessage, a Audience) (any, error) {
 	if o.Writes && !utf8.Valid(args) {
-		return nil, errorf(Usage, "%s: an argument is not UTF-8", o.Name).hint("notes are text in UTF-8")
+		return nil, errorf(Usage, "%s: an argument is not UTF-8", o.called()).hint("notes are text in UTF-8")
 	}
 	out := reflect.New(o.params)
 	given := map[string]json.RawMessage{}
 	if len(bytes.TrimSpace(args)) > 0 {
 		if err := json.Unmarshal(args, &given); err != nil {
-			return nil, errorf(Usage, "%s: arguments are not a JSON object: %w", o.Name, err)
+			return nil, errorf(Usage, "%s: arguments are not a JSON object: %w", o.called(), err)
 		}
 	}
 	params := o.paramsFor(a)
 	for _, p := range params {
 		raw, err := take(given, p)
 		if err != nil {
-			return nil, errorf(Usage, "%s: %w", o.Name, err)
+			return nil, errorf(Usage, "%s: %w", o.called(), err)
 		}
 		if raw == nil && p.Default != "" {
 			raw = json.RawMessage(p.Default)
@@ -43,12 +43,12 @@ func (o *Op) Decode(args json.RawMessage, a Audience) (any, error) {
 		}
 		if raw == nil {
 			if p.Required {
-				return nil, errorf(Usage, "%s: %s is required", o.Name, p.Name).hint("%s: %s", p.Name, p.Help)
+				return nil, errorf(Usage, "%s: %s is required", o.called(), p.Name).hint("%s: %s", p.Name, p.Help)
 			}
 			continue
 		}
 		if err := p.set(out.Elem().FieldByIndex(p.index), raw); err != nil {
-			err.Message = o.Name + ": " + err.Message
+			err.Message = o.called() + ": " + err.Message
 			return nil, err
 		}
 	}
@@ -56,6 +56,14 @@ func (o *Op) Decode(args json.RawMessage, a Audience) (any, error) {
 		return nil, unknownArgument(o, params, slices.Min(keys(given, name)))
 	}
 	return out.Interface(), nil
+}
+
+// called is the name of o to whoever calls it.
+func (o *Op) called() string {
+	if o.People {
+		return o.Command()
+	}
+	return o.Name
 }
 
 // take removes p's argument from given, under its name or another accepted one.
@@ -88,12 +96,12 @@ func unknownArgument(o *Op, params []Param, name string) *Error {
 	for _, p := range params {
 		accepted = append(accepted, p.Name)
 	}
-	err := errorf(Usage, "%s: unknown argument %q", o.Name, name)
+	err := errorf(Usage, "%s: unknown argument %q", o.called(), name)
 	if near := nearest(name, accepted, 1); len(near) > 0 {
 		return err.hint("did you mean %s? accepted: %s", near[0], strings.Join(accepted, ", "))
 	}
 	if len(accepted) == 0 {
-		return err.hint("%s takes no arguments", o.Name)
+		return err.hint("%s takes no arguments", o.called())
 	}
 	return err.hint("accepted: %s", strings.Join(accepted, ", "))
 }

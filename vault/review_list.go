@@ -88,6 +88,7 @@ func (v *Vault) reviewItem(ctx context.Context, d draftOf) (*ReviewItem, error) 
 	}
 	item.Into, item.Old = branchName(d.store.Base), age > oldDraft
 	if p == nil {
+		item.Notes = info.Changed
 		return item, nil
 	}
 	for _, e := range p.edits {
