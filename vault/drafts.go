@@ -189,7 +189,11 @@ func (d draftOf) info(ctx context.Context, v *Vault, whole bool) (*DraftInfo, *p
 			return nil, nil, err
 		}
 	}
-	return i, p, d.changes(ctx, v, i, whole)
+	if p != nil {
+		p.changes(i, whole)
+		return i, p, nil
+	}
+	return i, nil, d.changes(ctx, v, i, whole)
 }
 
 // changes lists what the draft changes, as far as v's audience may know.
@@ -220,6 +224,19 @@ func (d draftOf) changes(ctx context.Context, v *Vault, i *DraftInfo, whole bool
 		i.Changes = append(i.Changes, shown.change)
 	}
 	return nil
+}
+
+// changes lists what an open draft changes: of one that was moved and edited it
+// knows that it was.
+func (p *proposal) changes(i *DraftInfo, whole bool) {
+	for _, e := range p.edits {
+		if p.v.audience == Agent && e.col == nil {
+			continue
+		}
+		if i.Changed++; whole || len(i.Changes) < mostChanges {
+			i.Changes = append(i.Changes, e.change(p.v))
+		}
+	}
 }
 
 // judge merges the draft on trial and checks it. Without anything in common with
