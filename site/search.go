@@ -53,6 +53,16 @@ const (
 	streamSize = 48 << 10
 )
 
+// SearchLanguage returns the language by whose rules a site's search reads words:
+// a vault's own, but for Polish, whose stemmer is a table too large for a reader
+// to load: its words are taken as they are.
+func SearchLanguage(language string) string {
+	if base, _, _ := strings.Cut(strings.ToLower(strings.ReplaceAll(language, "_", "-")), "-"); base == "pl" {
+		return "none"
+	}
+	return language
+}
+
 // searchIndex is the file that says where the rest is.
 type searchIndex struct {
 	Version  int                   `json:"v"`
@@ -388,12 +398,12 @@ func (b *builder) streamShards(ctx context.Context, x *searchIndex) error {
 	return flush()
 }
 
-// stemmers writes the stemmers that queries may need: of English and Russian,
-// whose words are everywhere, and of the vault's own language.
+// stemmers writes the stemmers that queries may need: of the vault's own language,
+// and of those that words of other scripts are read as.
 func (b *builder) stemmers() (map[string]string, error) {
 	out := map[string]string{}
-	own, _, _ := strings.Cut(strings.ToLower(b.set.Search.Language), "-")
-	for _, language := range []string{"en", "ru", own} {
+	own, _, _ := strings.Cut(strings.ToLower(strings.ReplaceAll(b.set.Search.Language, "_", "-")), "-")
+	for _, language := range []string{"en", "ru", "ar", "hi", own} {
 		raw, err := assetFiles.ReadFile("assets/stem/stem-" + language + ".js")
 		if errors.Is(err, fs.ErrNotExist) || out[language] != "" {
 			continue // the language has none of Snowball's

@@ -11,7 +11,8 @@ import (
 // siteSearch is what a site's search ranks by: the statistics of its docs alone,
 // so that what is not published leaves no trace in them.
 func (w *view) siteSearch(ctx context.Context, docs []*site.Doc) (*site.SearchData, error) {
-	x, err := w.v.store.index(w.v.cfg.Language)
+	language := site.SearchLanguage(w.v.cfg.Language)
+	x, err := w.v.store.index(language)
 	if err != nil {
 		return nil, err
 	}
@@ -34,7 +35,7 @@ func (w *view) siteSearch(ctx context.Context, docs []*site.Doc) (*site.SearchDa
 	stats := text.Statistics()
 	paths := pathsOf(docs)
 	return &site.SearchData{
-		Language: w.v.cfg.Language, Average: stats.Average, Stops: stops, Articles: articles, Notes: stats.Order, Obsolete: stats.Obsolete,
+		Language: language, Average: stats.Average, Stops: stops, Articles: articles, Notes: stats.Order, Obsolete: stats.Obsolete,
 		Each: func(ctx context.Context, fn func(string, []site.SearchPosting) error) error {
 			var list []site.SearchPosting
 			return text.EachTerm(ctx, func(term string, postings []index.Posting) error {

@@ -276,6 +276,10 @@ var Analyzer = class {
   }
   stem;
   words = /* @__PURE__ */ new Map();
+  // forget makes words be read anew, by other stemmers.
+  forget() {
+    this.words.clear();
+  }
   // normalize returns the term of one piece of text.
   normalize(raw) {
     const s = fold(raw);
@@ -400,7 +404,7 @@ var anyField = -1;
 var allFields = 127;
 var Syntax = class extends Error {
 };
-var space = (c) => c !== void 0 && (/\s/u.test(c) || c === "" || c === "\0");
+var space = (c) => c !== void 0 && /\p{White_Space}/u.test(c);
 var Parser = class {
   i = 0;
   depth = 0;
@@ -410,7 +414,7 @@ var Parser = class {
   }
   // peek skips spaces and returns the next character.
   peek() {
-    while (space(this.s[this.i])) this.i++;
+    while (space(this.s[this.i]) || this.s[this.i] === "\0") this.i++;
     return this.s[this.i];
   }
   rest() {
@@ -420,7 +424,7 @@ var Parser = class {
     this.peek();
     for (let k = 0; k < op.length; k++) if (this.s[this.i + k] !== op[k]) return false;
     const next = this.s[this.i + op.length];
-    if (next !== void 0 && !(/\s/u.test(next) || next === "") && next !== "(" && next !== ")") return false;
+    if (next !== void 0 && !space(next) && next !== "(" && next !== ")") return false;
     this.i += op.length;
     return true;
   }
@@ -516,7 +520,7 @@ var Parser = class {
       return l;
     }
     const start = this.i;
-    while (this.i < this.s.length && !(/\s/u.test(this.s[this.i]) || this.s[this.i] === "") && !(this.s[this.i] === ")" && this.depth > 0)) this.i++;
+    while (this.i < this.s.length && !space(this.s[this.i]) && !(this.s[this.i] === ")" && this.depth > 0)) this.i++;
     l.text = this.s.slice(start, this.i).join("");
     if (l.text.endsWith("*")) {
       l.text = l.text.slice(0, -1);
@@ -532,19 +536,19 @@ function parse(text) {
     return [new Parser(text).parse(), ""];
   } catch (e) {
     if (!(e instanceof Syntax)) throw e;
-    const words = text.split(/[\s\u0085]+/u).filter((w) => w);
-    const kids = words.map((w) => ({ op: 0 /* Leaf */, kids: [], leaf: { text: w, field: anyField, phrase: false, prefix: false, units: [] } }));
+    const words2 = text.split(/\p{White_Space}+/u).filter((w) => w);
+    const kids = words2.map((w) => ({ op: 0 /* Leaf */, kids: [], leaf: { text: w, field: anyField, phrase: false, prefix: false, units: [] } }));
     return [{ op: 1 /* List */, kids }, "read as plain words: " + e.message];
   }
 }
 var tagMark = "";
 var maxUnits = 512;
 function plan(text, analyzer, stops) {
-  const [root2, remark] = parse(text);
-  const p = { root: root2, units: [], words: 0, sets: false, remark };
+  const [root, remark] = parse(text);
+  const p = { root, units: [], words: 0, sets: false, remark };
   const seen = /* @__PURE__ */ new Map();
-  fill(p, root2, analyzer, stops, seen, true);
-  p.root = prune(root2);
+  fill(p, root, analyzer, stops, seen, true);
+  p.root = prune(root);
   p.sets = !plainList(p.root);
   if (!p.sets) dropStops(p);
   p.words = p.units.filter((u) => u.scored && !u.extra).length;
@@ -868,12 +872,12 @@ function hashTerm(term) {
   for (const b of utf83.encode(term)) h = Math.imul(h ^ b, 16777619);
   return (h ^ h >>> 24) & 16777215;
 }
-function countPhrase(words, phrase2) {
+function countPhrase(words2, phrase2) {
   const counts = [0, 0, 0, 0, 0, 0];
-  const view = new DataView(words.buffer, words.byteOffset, words.byteLength);
-  const at = (i) => words[i] | words[i + 1] << 8 | words[i + 2] << 16;
-  for (let i = 0; i + 5 <= words.length; ) {
-    const field = words[i];
+  const view = new DataView(words2.buffer, words2.byteOffset, words2.byteLength);
+  const at = (i) => words2[i] | words2[i + 1] << 8 | words2[i + 2] << 16;
+  for (let i = 0; i + 5 <= words2.length; ) {
+    const field = words2[i];
     const end = i + 5 + 3 * view.getUint32(i + 1, true);
     for (i += 5; i + 3 * phrase2.length <= end; i += 3) if (phrase2.every((h, k) => at(i + 3 * k) === h)) counts[field]++;
     i = end;
@@ -897,8 +901,8 @@ function intersect(a, b) {
 function idfOf(df, n) {
   return Math.round(Math.log(1 + (n - df + 0.5) / (df + 0.5)) * (1 << 20)) / (1 << 20);
 }
-function coordination(words, part) {
-  const c = 1 / (1 + words);
+function coordination(words2, part) {
+  const c = 1 / (1 + words2);
   return 1 - c + c * part;
 }
 function within(a, b, edits) {
@@ -980,9 +984,6 @@ function stretch(text, tokens, value) {
   if (from > 0) out.unshift({ s: "… ", mark: false });
   return out.filter((p) => p.s);
 }
-
-// site.ts
-var kb = window.kb ||= {};
 
 // search/stem.ts
 var Env = class {
@@ -1154,7 +1155,14 @@ var bytes = (s) => {
   return out;
 };
 var chars = (s) => new TextDecoder().decode(Uint8Array.from(s, (c) => c.charCodeAt(0)));
-var runtime = { RuneCountInString: (s) => Array.from(chars(s)).length };
+var runtime = {
+  RuneCountInString: (s) => Array.from(chars(s)).length,
+  words: (stem) => (env) => {
+    const word = env.Current();
+    env.ReplaceS(0, word.length, bytes(stem(chars(word))));
+    return true;
+  }
+};
 function snowball(make) {
   const stem = make(runtime);
   return (word) => {
@@ -1173,8 +1181,7 @@ function scriptOf(s) {
   return 0 /* Other */;
 }
 var own = { ar: 3, bg: 2, ckb: 3, el: 0, fa: 3, hi: 4, hy: 0, ru: 2, ta: 0 };
-var usual = { [1 /* Latin */]: "en", [2 /* Cyrillic */]: "ru" };
-var translated = /* @__PURE__ */ new Set(["da", "de", "en", "es", "fi", "fr", "ga", "hu", "it", "nl", "no", "ro", "ru", "sv", "ta", "tr"]);
+var usual = { [1 /* Latin */]: "en", [2 /* Cyrillic */]: "ru", [3 /* Arabic */]: "ar", [4 /* Devanagari */]: "hi" };
 function germanNormalize(s) {
   let out = "";
   let state = "N";
@@ -1239,10 +1246,15 @@ function stemmerOf(grammar, loadStemmer) {
   };
   const ready = async (text) => {
     const wanted = /* @__PURE__ */ new Set();
-    for (const word of text.toLowerCase().match(/[\p{L}\p{M}]+/gu) || []) wanted.add(languageOf(word));
+    for (const c of text) if (/[\p{L}\p{N}]/u.test(c)) wanted.add(languageOf(c));
+    let more = false;
     for (const language of wanted) {
-      if (translated.has(language) && !loaded.has(language)) loaded.set(language, await loadStemmer(language));
+      if (loaded.has(language)) continue;
+      const stemmer = await loadStemmer(language);
+      loaded.set(language, stemmer);
+      more ||= !!stemmer;
     }
+    return more;
   };
   return { stem, ready };
 }
@@ -1259,19 +1271,19 @@ var Searcher = class _Searcher {
   engine;
   analyzer;
   ready;
-  static async open(files2, file, stemmer) {
+  static async open(files2, file) {
     const index = await files2("search", file);
     if (index.v !== 1) throw new Error("the search data is of another version: load the page anew");
     const { stops, articles } = await files2("stops", index.stops);
     const [language] = index.lang.toLowerCase().replaceAll("_", "-").split("-");
-    const { stem, ready } = stemmerOf({ language, articles }, async (l) => index.stems[l] ? stemmer(index.stems, l) : (s) => s);
+    const { stem, ready } = stemmerOf({ language, articles }, async (l) => index.stems[l] ? snowball(await files2("stem", index.stems[l])) : void 0);
     const data = new Data(index, files2);
     const analyzer = new Analyzer(stem);
     return new _Searcher(data, new Engine(data, analyzer, new Set(stops)), analyzer, ready);
   }
   // rank returns the best notes by number.
   async rank(query, most) {
-    await this.ready(query);
+    if (await this.ready(query)) this.analyzer.forget();
     return this.engine.search(query, most);
   }
   async search(query, most) {
@@ -1288,30 +1300,35 @@ var Searcher = class _Searcher {
 };
 
 // search/node.ts
-var dir = process.argv[2];
-var kb2 = {};
-function run(file) {
-  new Function("kb", (0, import_node_fs.readFileSync)(dir + "/" + file, "utf8"))(kb2);
-}
-async function files(name, file) {
+var [dir, mode] = process.argv.slice(2);
+var kb = {};
+function files(name, file) {
   return new Promise((done) => {
-    kb2[name] = done;
-    run(file);
+    kb[name] = done;
+    new Function("kb", (0, import_node_fs.readFileSync)(dir + "/" + file, "utf8"))(kb);
   });
 }
-async function main() {
-  let search = "";
-  kb2.site = ((s) => search = s.search);
-  new Function("window", "kb", (0, import_node_fs.readFileSync)(dir + "/kb/site.js", "utf8").replace(/^var kb=.*\n/, ""))({}, kb2);
-  const searcher = await Searcher.open(files, search, async (stems, language) => {
-    let made;
-    kb2.stem = ((_, make) => made = make);
-    run(stems[language]);
-    return snowball(made);
-  });
-  for await (const line of (0, import_node_readline.createInterface)({ input: process.stdin })) {
-    const answer = await searcher.search(JSON.parse(line), 10);
-    console.log(JSON.stringify(answer.results.map((r) => [r.row.p, r.score])));
+async function lines(answer) {
+  for await (const line of (0, import_node_readline.createInterface)({ input: process.stdin, crlfDelay: Infinity })) {
+    console.log(JSON.stringify(await answer(JSON.parse(line))));
   }
 }
-void main();
+async function queries() {
+  const kb2 = {};
+  new Function("window", (0, import_node_fs.readFileSync)(dir + "/kb/site.js", "utf8"))({ kb: kb2 });
+  const searcher = await Searcher.open(files, kb2.at.search);
+  await lines(async (query) => (await searcher.search(query, 10)).results.map((r) => [r.row.p, r.score]));
+}
+async function words() {
+  const stemmer = async (language) => {
+    const file = `stem-${language}.js`;
+    return (0, import_node_fs.existsSync)(dir + "/" + file) ? snowball(await files("stem", file)) : void 0;
+  };
+  await lines(async (grammar) => {
+    const { stem, ready } = stemmerOf(grammar, stemmer);
+    const analyzer = new Analyzer(stem);
+    await ready(grammar.words.join(" "));
+    return grammar.words.map((w) => analyzer.tokens(w).map((t) => [t.term, t.raw, t.kind]));
+  });
+}
+void (mode === "words" ? words() : queries());

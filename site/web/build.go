@@ -12,7 +12,7 @@ import (
 )
 
 func main() {
-	if err := errors.Join(bundle("../assets"), translateStemmers("../assets/stem"), bundleNode("../testdata")); err != nil {
+	if err := errors.Join(bundle("../assets"), translateStemmers("../assets/stem"), bundleStemmers("../assets/stem"), bundleNode("../testdata")); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
@@ -21,23 +21,27 @@ func main() {
 // bundle writes the scripts of this directory to dir. The same sources give the
 // same bytes.
 func bundle(dir string) error {
-	for _, entry := range []string{"kb.ts", "early.ts"} {
-		r := api.Build(api.BuildOptions{
-			EntryPoints:       []string{entry},
-			Bundle:            true,
-			Format:            api.FormatIIFE,
-			Target:            api.ES2020,
-			MinifyWhitespace:  true,
-			MinifySyntax:      true,
-			MinifyIdentifiers: true,
-			Charset:           api.CharsetUTF8,
-			LegalComments:     api.LegalCommentsInline,
-		})
-		if len(r.Errors) > 0 {
-			return fmt.Errorf("%s: %s", r.Errors[0].Location.File, r.Errors[0].Text)
+	for _, entry := range []string{"kb", "early"} {
+		if err := build(entry+".ts", filepath.Join(dir, entry+".js"), forBrowsers); err != nil {
+			return err
 		}
-		name := filepath.Join(dir, entry[:len(entry)-len(".ts")]+".js")
-		if err := os.WriteFile(name, r.OutputFiles[0].Contents, 0o644); err != nil {
+	}
+	return nil
+}
+
+var forBrowsers = api.BuildOptions{
+	Format:            api.FormatIIFE,
+	Target:            api.ES2020,
+	MinifyWhitespace:  true,
+	MinifySyntax:      true,
+	MinifyIdentifiers: true,
+	LegalComments:     api.LegalCommentsInline,
+}
+
+// bundleStemmers writes the stemmers that are in TypeScript to dir.
+func bundleStemmers(dir string) error {
+	for _, lang := range []string{"ar", "ckb", "fa", "hi", "hr", "pt"} {
+		if err := build("search/stem/"+lang+".ts", filepath.Join(dir, "stem-"+lang+".js"), forBrowsers); err != nil {
 			return err
 		}
 	}
@@ -46,13 +50,19 @@ func bundle(dir string) error {
 
 // bundleNode writes the searcher that tests run in node.
 func bundleNode(dir string) error {
-	r := api.Build(api.BuildOptions{
-		EntryPoints: []string{"search/node.ts"}, Bundle: true, Platform: api.PlatformNode, Format: api.FormatCommonJS, Target: api.ES2022, Charset: api.CharsetUTF8,
+	return build("search/node.ts", filepath.Join(dir, "search.js"), api.BuildOptions{
+		Platform: api.PlatformNode, Format: api.FormatCommonJS, Target: api.ES2022,
 	})
+}
+
+// build bundles what begins at entry into a file.
+func build(entry, file string, o api.BuildOptions) error {
+	o.EntryPoints, o.Bundle, o.Charset = []string{entry}, true, api.CharsetUTF8
+	r := api.Build(o)
 	if len(r.Errors) > 0 {
-		return fmt.Errorf("%s: %s", r.Errors[0].Location.File, r.Errors[0].Text)
+		return fmt.Errorf("%s: %s", entry, r.Errors[0].Text)
 	}
-	return os.WriteFile(filepath.Join(dir, "search.js"), r.OutputFiles[0].Contents, 0o644)
+	return os.WriteFile(file, r.OutputFiles[0].Contents, 0o644)
 }
 
 // minify shortens a script without bundling anything.

@@ -2,28 +2,40 @@ package main
 
 import (
 	"bytes"
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"testing"
 )
 
-// What the site embeds is what the sources say.
+// What the site embeds, and what its tests run, is what the sources say.
 func TestAssetsAreCurrent(t *testing.T) {
 	dir := t.TempDir()
-	if err := bundle(dir); err != nil {
+	stems := filepath.Join(dir, "assets", "stem")
+	err := errors.Join(os.MkdirAll(stems, 0o755), os.Mkdir(filepath.Join(dir, "testdata"), 0o755))
+	err = errors.Join(err, bundle(filepath.Dir(stems)), translateStemmers(stems), bundleStemmers(stems), bundleNode(filepath.Join(dir, "testdata")))
+	if err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"kb.js", "early.js"} {
-		want, err := os.ReadFile(filepath.Join(dir, name))
+	err = filepath.WalkDir(dir, func(file string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() {
+			return err
+		}
+		want, err := os.ReadFile(file)
 		if err != nil {
-			t.Fatal(err)
+			return err
 		}
-		got, err := os.ReadFile(filepath.Join("../assets", name))
+		name, err := filepath.Rel(dir, file)
 		if err != nil {
-			t.Fatal(err)
+			return err
 		}
-		if !bytes.Equal(got, want) {
-			t.Errorf("%s is not what its sources make: run make site-assets", name)
+		if got, err := os.ReadFile(filepath.Join("..", name)); !bytes.Equal(got, want) {
+			t.Errorf("%s is not what its sources make: run make site-assets (%v)", name, err)
 		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
 }

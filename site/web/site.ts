@@ -29,16 +29,28 @@ export function root(): string {
 }
 
 const loading = new Map<string, Promise<unknown>>();
+const waiting = new Map<unknown, Receiver>(); // by script element
 
-// load loads a data file once; the file calls kb[name] with its data.
+// load loads a data file once; the file calls kb[name] with its data. Files of one
+// name may be under way side by side.
 export function load<T>(name: string, file: string): Promise<T> {
   let p = loading.get(file);
   if (!p) {
+    kb[name] ||= (data: unknown) => waiting.get(document.currentScript)?.(data);
     p = new Promise<T>((done, failed) => {
-      kb[name] = ((data: T) => done(data)) as Receiver;
       const script = document.createElement("script");
+      const end = () => {
+        waiting.delete(script);
+        script.remove();
+      };
+      waiting.set(script, done as Receiver);
       script.src = root() + file;
-      script.onerror = () => failed(new Error("cannot load " + file));
+      script.onload = end;
+      script.onerror = () => {
+        end();
+        loading.delete(file); // it may be tried again
+        failed(new Error("cannot load " + file));
+      };
       document.head.append(script);
     });
     loading.set(file, p);

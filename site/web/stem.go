@@ -40,7 +40,7 @@ func translateStemmers(dir string) error {
 		if err != nil {
 			return fmt.Errorf("%s: %w", src, err)
 		}
-		raw := fmt.Sprintf("kb.stem(%q,function(among){%s\nreturn Stem;});\n", lang, js)
+		raw := fmt.Sprintf("kb.stem(function(among){%s\nreturn Stem;});\n", js)
 		if raw, err = minify(raw); err != nil {
 			return err
 		}
@@ -104,11 +104,17 @@ func (t *translator) stmt(s ast.Stmt) {
 		t.p("%s:", s.Label.Name)
 		t.stmt(s.Stmt)
 	case *ast.ForStmt:
+		if s.Init != nil || s.Cond != nil || s.Post != nil {
+			panic("a loop with an end")
+		}
 		t.p("for(;;)")
 		t.block(s.Body)
 	case *ast.RangeStmt:
 		t.repeat(s)
 	case *ast.IfStmt:
+		if s.Init != nil {
+			panic("a condition with a statement")
+		}
 		t.p("if(%s)", expr(s.Cond))
 		t.block(s.Body)
 		if s.Else != nil {
@@ -166,18 +172,20 @@ func (t *translator) variables(d *ast.GenDecl) {
 }
 
 func (t *translator) assign(s *ast.AssignStmt) {
-	left := expr(s.Lhs[0])
-	if left == "_" {
-		return
+	if len(s.Lhs) > 1 && s.Tok != token.DEFINE {
+		panic("several assigned at once")
 	}
-	if _, ok := s.Rhs[0].(*ast.TypeAssertExpr); ok {
-		return // context := ctx.(*Context): it is the parameter already
+	for i, l := range s.Lhs {
+		left := expr(l)
+		if _, ok := s.Rhs[i].(*ast.TypeAssertExpr); ok || left == "_" {
+			continue // context := ctx.(*Context): it is the parameter already
+		}
+		if s.Tok == token.DEFINE {
+			t.p("var %s=%s;\n", left, expr(s.Rhs[i]))
+		} else {
+			t.p("%s%s%s;\n", left, s.Tok, expr(s.Rhs[i]))
+		}
 	}
-	if s.Tok == token.DEFINE {
-		t.p("var %s=%s;\n", left, expr(s.Rhs[0]))
-		return
-	}
-	t.p("%s%s%s;\n", left, s.Tok, expr(s.Rhs[0]))
 }
 
 func expr(e ast.Expr) string {

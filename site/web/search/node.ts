@@ -1,39 +1,47 @@
-// The searcher for node, which the differential test runs: it reads the site's
-// files from a directory, queries from standard input, a JSON string a line, and
-// writes the best notes and their scores.
-import { readFileSync } from "node:fs";
+// The searcher for node, which tests run. `search.js DIR` reads queries from
+// standard input, a JSON string a line, and writes what the site in DIR finds: pages
+// and scores. `search.js DIR words` reads words instead, with the grammar that they are
+// read by, and writes the tokens of each; DIR has the stemmers then.
+import { existsSync, readFileSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { Searcher } from "./searcher";
-import { snowball } from "./stem";
+import { type Grammar, snowball, stemmerOf, type Translated } from "./stem";
+import { Analyzer } from "./words";
 
-const dir = process.argv[2];
-const kb: Record<string, (...args: never[]) => void> = {};
+const [dir, mode] = process.argv.slice(2);
+const kb: Record<string, (data: never) => void> = {};
 
-function run(file: string): void {
-  new Function("kb", readFileSync(dir + "/" + file, "utf8"))(kb);
-}
-
-async function files<T>(name: string, file: string): Promise<T> {
+function files<T>(name: string, file: string): Promise<T> {
   return new Promise<T>((done) => {
-    kb[name] = done as never;
-    run(file);
+    kb[name] = done;
+    new Function("kb", readFileSync(dir + "/" + file, "utf8"))(kb);
   });
 }
 
-async function main(): Promise<void> {
-  let search = "";
-  kb.site = ((s: { search: string }) => (search = s.search)) as never;
-  new Function("window", "kb", readFileSync(dir + "/kb/site.js", "utf8").replace(/^var kb=.*\n/, ""))({}, kb);
-  const searcher = await Searcher.open(files, search, async (stems, language) => {
-    let made: unknown;
-    kb.stem = ((_: string, make: unknown) => (made = make)) as never;
-    run(stems[language]);
-    return snowball(made as never);
-  });
-  for await (const line of createInterface({ input: process.stdin })) {
-    const answer = await searcher.search(JSON.parse(line) as string, 10);
-    console.log(JSON.stringify(answer.results.map((r) => [r.row.p, r.score])));
+async function lines<T>(answer: (line: T) => Promise<unknown>): Promise<void> {
+  for await (const line of createInterface({ input: process.stdin, crlfDelay: Infinity })) {
+    console.log(JSON.stringify(await answer(JSON.parse(line) as T)));
   }
 }
 
-void main();
+async function queries(): Promise<void> {
+  const kb = {} as { at: { search: string } };
+  new Function("window", readFileSync(dir + "/kb/site.js", "utf8"))({ kb });
+  const searcher = await Searcher.open(files, kb.at.search);
+  await lines(async (query: string) => (await searcher.search(query, 10)).results.map((r) => [r.row.p, r.score]));
+}
+
+async function words(): Promise<void> {
+  const stemmer = async (language: string) => {
+    const file = `stem-${language}.js`;
+    return existsSync(dir + "/" + file) ? snowball(await files<Translated>("stem", file)) : undefined;
+  };
+  await lines(async (grammar: Grammar & { words: string[] }) => {
+    const { stem, ready } = stemmerOf(grammar, stemmer);
+    const analyzer = new Analyzer(stem);
+    await ready(grammar.words.join(" "));
+    return grammar.words.map((w) => analyzer.tokens(w).map((t) => [t.term, t.raw, t.kind]));
+  });
+}
+
+void (mode === "words" ? words() : queries());

@@ -62,7 +62,7 @@ export interface Plan {
 
 class Syntax extends Error {}
 
-const space = (c: string | undefined): boolean => c !== undefined && (/\s/u.test(c) || c === "\u0085" || c === "\0");
+const space = (c: string | undefined): boolean => c !== undefined && /\p{White_Space}/u.test(c);
 
 class Parser {
   private i = 0;
@@ -75,7 +75,7 @@ class Parser {
 
   // peek skips spaces and returns the next character.
   peek(): string | undefined {
-    while (space(this.s[this.i])) this.i++;
+    while (space(this.s[this.i]) || this.s[this.i] === "\0") this.i++;
     return this.s[this.i];
   }
 
@@ -87,7 +87,7 @@ class Parser {
     this.peek();
     for (let k = 0; k < op.length; k++) if (this.s[this.i + k] !== op[k]) return false;
     const next = this.s[this.i + op.length];
-    if (next !== undefined && !(/\s/u.test(next) || next === "\u0085") && next !== "(" && next !== ")") return false;
+    if (next !== undefined && !space(next) && next !== "(" && next !== ")") return false;
     this.i += op.length;
     return true;
   }
@@ -191,7 +191,7 @@ class Parser {
       return l;
     }
     const start = this.i;
-    while (this.i < this.s.length && !(/\s/u.test(this.s[this.i]) || this.s[this.i] === "\u0085") && !(this.s[this.i] === ")" && this.depth > 0)) this.i++;
+    while (this.i < this.s.length && !space(this.s[this.i]) && !(this.s[this.i] === ")" && this.depth > 0)) this.i++;
     l.text = this.s.slice(start, this.i).join("");
     if (l.text.endsWith("*")) {
       l.text = l.text.slice(0, -1);
@@ -209,7 +209,7 @@ function parse(text: string): [Node, string] {
     return [new Parser(text).parse(), ""];
   } catch (e) {
     if (!(e instanceof Syntax)) throw e;
-    const words = text.split(/[\s\u0085]+/u).filter((w) => w);
+    const words = text.split(/\p{White_Space}+/u).filter((w) => w);
     const kids = words.map((w): Node => ({ op: Op.Leaf, kids: [], leaf: { text: w, field: anyField, phrase: false, prefix: false, units: [] } }));
     return [{ op: Op.List, kids }, "read as plain words: " + e.message];
   }

@@ -2,7 +2,7 @@
 import { Data, type Files, type Index, type Row } from "./data";
 import { Engine, type Found } from "./engine";
 import { type Excerpt, excerpt } from "./excerpt";
-import { type Stemmer, stemmerOf } from "./stem";
+import { snowball, stemmerOf, type Translated } from "./stem";
 import { Analyzer } from "./words";
 
 export interface Result {
@@ -24,15 +24,15 @@ export class Searcher {
     private data: Data,
     private engine: Engine,
     private analyzer: Analyzer,
-    private ready: (text: string) => Promise<void>,
+    private ready: (text: string) => Promise<boolean>,
   ) {}
 
-  static async open(files: Files, file: string, stemmer: (files: Record<string, string>, language: string) => Promise<Stemmer>): Promise<Searcher> {
+  static async open(files: Files, file: string): Promise<Searcher> {
     const index = await files<Index>("search", file);
     if (index.v !== 1) throw new Error("the search data is of another version: load the page anew");
     const { stops, articles } = await files<{ stops: string[]; articles: string[] }>("stops", index.stops);
     const [language] = index.lang.toLowerCase().replaceAll("_", "-").split("-");
-    const { stem, ready } = stemmerOf({ language, articles }, async (l) => (index.stems[l] ? stemmer(index.stems, l) : (s) => s));
+    const { stem, ready } = stemmerOf({ language, articles }, async (l) => (index.stems[l] ? snowball(await files<Translated>("stem", index.stems[l])) : undefined));
     const data = new Data(index, files);
     const analyzer = new Analyzer(stem);
     return new Searcher(data, new Engine(data, analyzer, new Set(stops)), analyzer, ready);
@@ -40,7 +40,7 @@ export class Searcher {
 
   // rank returns the best notes by number.
   async rank(query: string, most: number): Promise<Found> {
-    await this.ready(query);
+    if (await this.ready(query)) this.analyzer.forget();
     return this.engine.search(query, most);
   }
 

@@ -1,6 +1,5 @@
 // Stemmers: the server's own, translated from the Go that Snowball's compiler
 // made (see stem.go), and what is done to a word before them.
-import { root } from "../site";
 
 export type Stemmer = (folded: string) => string;
 
@@ -198,7 +197,8 @@ interface Among {
   F: ((env: Env, context: unknown) => boolean) | null;
 }
 
-type Translated = (env: Env) => boolean;
+// Translated is what a stemmer's file hands over.
+export type Translated = (runtime: unknown) => (env: Env) => boolean;
 
 const bytes = (s: string): string => {
   let out = "";
@@ -208,10 +208,18 @@ const bytes = (s: string): string => {
 
 const chars = (s: string): string => new TextDecoder().decode(Uint8Array.from(s, (c) => c.charCodeAt(0)));
 
-const runtime = { RuneCountInString: (s: string): number => Array.from(chars(s)).length };
+// runtime is what stemmers' files get: words makes a Snowball stemmer of another.
+const runtime = {
+  RuneCountInString: (s: string): number => Array.from(chars(s)).length,
+  words: (stem: Stemmer) => (env: Env): boolean => {
+    const word = env.Current();
+    env.ReplaceS(0, word.length, bytes(stem(chars(word))));
+    return true;
+  },
+};
 
 // snowball makes a stemmer of a translated one.
-export function snowball(make: (runtime: unknown) => Translated): Stemmer {
+export function snowball(make: Translated): Stemmer {
   const stem = make(runtime);
   return (word) => {
     const env = new Env(bytes(word));
@@ -239,10 +247,7 @@ function scriptOf(s: string): Script {
 }
 
 const own: Record<string, Script> = { ar: 3, bg: 2, ckb: 3, el: 0, fa: 3, hi: 4, hy: 0, ru: 2, ta: 0 };
-const usual: Partial<Record<Script, string>> = { [Script.Latin]: "en", [Script.Cyrillic]: "ru" };
-
-// translatedStemmers are the languages that have a file of their own.
-const translated = new Set(["da", "de", "en", "es", "fi", "fr", "ga", "hu", "it", "nl", "no", "ro", "ru", "sv", "ta", "tr"]);
+const usual: Partial<Record<Script, string>> = { [Script.Latin]: "en", [Script.Cyrillic]: "ru", [Script.Arabic]: "ar", [Script.Devanagari]: "hi" };
 
 // germanNormalize is bleve's: umlauts and their spellings become their vowels.
 function germanNormalize(s: string): string {
@@ -292,9 +297,10 @@ export interface Grammar {
 }
 
 // stemmerOf returns what a folded word becomes. Stemmers are loaded when a word of
-// their script is first met: ready must be awaited before words of it are read.
-export function stemmerOf(grammar: Grammar, loadStemmer: (language: string) => Promise<Stemmer>) {
-  const loaded = new Map<string, Stemmer>();
+// their script is first met: ready must be awaited before words of a text are read;
+// it tells whether some words are read otherwise than before.
+export function stemmerOf(grammar: Grammar, loadStemmer: (language: string) => Promise<Stemmer | undefined>) {
+  const loaded = new Map<string, Stemmer | undefined>();
   const articles = new Set(grammar.articles);
   const languageOf = (s: string): string => {
     const script = scriptOf(s);
@@ -315,24 +321,17 @@ export function stemmerOf(grammar: Grammar, loadStemmer: (language: string) => P
     if (language === "de") s = germanNormalize(s);
     return loaded.get(language)?.(s) ?? s;
   };
-  const ready = async (text: string): Promise<void> => {
+  const ready = async (text: string): Promise<boolean> => {
     const wanted = new Set<string>();
-    for (const word of text.toLowerCase().match(/[\p{L}\p{M}]+/gu) || []) wanted.add(languageOf(word));
+    for (const c of text) if (/[\p{L}\p{N}]/u.test(c)) wanted.add(languageOf(c));
+    let more = false;
     for (const language of wanted) {
-      if (translated.has(language) && !loaded.has(language)) loaded.set(language, await loadStemmer(language));
+      if (loaded.has(language)) continue;
+      const stemmer = await loadStemmer(language);
+      loaded.set(language, stemmer);
+      more ||= !!stemmer;
     }
+    return more;
   };
   return { stem, ready };
-}
-
-// fromSite loads a stemmer's file.
-export async function fromSite(files: Record<string, string>, language: string): Promise<Stemmer> {
-  return new Promise((done, failed) => {
-    const kb = (window as unknown as { kb: Record<string, unknown> }).kb;
-    kb.stem = (_: string, make: (runtime: unknown) => Translated) => done(snowball(make));
-    const script = document.createElement("script");
-    script.src = root() + files[language];
-    script.onerror = () => failed(new Error("cannot load the stemmer of " + language));
-    document.head.append(script);
-  });
 }

@@ -2,7 +2,6 @@
 import { at, load, root } from "../site";
 import type { Excerpt } from "./excerpt";
 import { type Answer, Searcher } from "./searcher";
-import { fromSite } from "./stem";
 
 const most = 20;
 const pause = 80; // ms after the last key
@@ -11,7 +10,7 @@ const recentKey = "kb-recent";
 let opening: Promise<Searcher> | undefined;
 
 function searcher(): Promise<Searcher> {
-  opening ||= Searcher.open(load, at().search!, fromSite);
+  opening ||= Searcher.open(load, at().search!);
   return opening;
 }
 

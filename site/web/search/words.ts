@@ -155,6 +155,11 @@ export class Analyzer {
 
   constructor(private stem: Stemmer) {}
 
+  // forget makes words be read anew, by other stemmers.
+  forget(): void {
+    this.words.clear();
+  }
+
   // normalize returns the term of one piece of text.
   normalize(raw: string): string {
     const s = fold(raw);

@@ -1,0 +1,1 @@
+(()=>{function r(e){return e.replace(/[آأإ]/g,"ا").replaceAll("ى","ي").replaceAll("ة","ه").replace(/[\u0640\u064b-\u0652]/g,"")}function m(e){kb.stem(t=>t.words(e))}m(e=>r(e).replace(/[\u06cc\u06d2]/g,"ي").replaceAll("ک","ك").replace(/[\u06c0\u06c1]/g,"ه").replaceAll("ٔ",""));})();
