@@ -62,6 +62,9 @@ collections:
 # protected: ["legal/**"] # paths that no draft may touch
 # review: {required: [title, tags, created], min_words: 3, online: false}   # what a draft must have to be merged
 # search: {max_results: 10, max_limit: 50, min_score: 0}
+# model: bge-small-en-v1.5 # an installed embedding model (kb model list), or none
+# review: {required: [title, tags, created]}   # what a draft must have before it is merged
+# site: {title: Notes, exclude: ["inbox/**"]}  # kb site build
 # visibility: {default: public, private: ["journal/**"]}   # private notes are not shown to agents
 `)
 	return b.String()
