@@ -48,14 +48,18 @@ func (c *cli) candidates(before []string, last string) []string {
 			node = n
 		}
 	}
+	flags := node
+	if node.DefaultCmd != nil { // which runs when no other is named
+		flags = node.DefaultCmd
+	}
 	if len(before) > 0 && strings.HasPrefix(before[len(before)-1], "--") {
-		if f := flagOf(node, before[len(before)-1]); f != nil && !f.IsBool() {
+		if f := flagOf(flags, before[len(before)-1]); f != nil && !f.IsBool() {
 			return c.values(commandPath(node), f.Name)
 		}
 	}
 	switch {
 	case strings.HasPrefix(last, "-"):
-		return flagNames(node)
+		return flagNames(flags)
 	case node.Name == "help":
 		return commandNames(root)
 	case len(node.Children) > 0:
