@@ -2,7 +2,6 @@ package note
 
 import (
 	"errors"
-	"fmt"
 	"math"
 	"strings"
 	"testing"
@@ -217,7 +216,7 @@ func FuzzSetFields(f *testing.F) {
 			}
 			after, _ := Parse(out)
 			got, ok := after.Field(key)
-			logseq := len(src) > 0 && strings.HasPrefix(fmt.Sprintf("%s", out), key) || strings.Contains(string(out), "::")
+			logseq := len(src) > 0 && strings.HasPrefix(string(out), key) || strings.Contains(string(out), "::")
 			if v == nil && ok || v != nil && !logseq && !sameValue(got, v) {
 				t.Errorf("set %q to %q in %q: %q in %q", key, v, src, got, out)
 			}

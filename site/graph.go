@@ -16,7 +16,6 @@ type graph struct {
 	set       *Set
 	pages     []string // by doc: the name of its page
 	files     map[place]int
-	fileNames map[int]string // of attachments that pages refer to
 	docs      map[place]int
 	numbers   map[*Doc]int
 	resolvers map[string]*note.Resolver
