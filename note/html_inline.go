@@ -212,7 +212,7 @@ func (w *htmlWriter) task(n *taskNode) {
 		label = "to do"
 	}
 	w.str(`<input type="checkbox" disabled`).attr("aria-label", label)
-	if n.State != " " {
+	if n.Done() {
 		w.str(" checked")
 	}
 	w.str("> ")

@@ -72,6 +72,10 @@ func (w *htmlWriter) rawStart(t html.Token) {
 	}
 	e := element{name: name, tag: name, raw: true}
 	attrs, ok := w.rawAttributes(t)
+	if !ok && name == "img" {
+		w.lostImage(t)
+		return
+	}
 	if !ok {
 		e.name, attrs = "span", []html.Attribute{{Key: "class", Val: "broken"}}
 	}
@@ -80,11 +84,34 @@ func (w *htmlWriter) rawStart(t html.Token) {
 		w.str(" ").str(a.Key).str(`="`).text([]byte(a.Val)).str(`"`)
 	}
 	w.str(">")
-	if !voidNames[e.name] {
+	switch {
+	case !voidNames[name]:
 		w.push(e)
-	} else if !ok {
+	case !ok:
 		w.str("</span>")
 	}
+}
+
+// lostImage stands for an image that is not shown: a link to it if another host
+// has it, else its description.
+func (w *htmlWriter) lostImage(t html.Token) {
+	var src, alt string
+	for _, a := range t.Attr {
+		switch a.Key {
+		case "src":
+			src = a.Val
+		case "alt":
+			alt = strings.TrimSpace(a.Val)
+		}
+	}
+	if alt == "" {
+		alt = src
+	}
+	if h := w.href(rawLink(src, true)); h.URL != "" && h.External && w.linked == 0 {
+		w.str(`<a class="external"`).attr("href", escapeURL(h.URL)).str(">").text([]byte(alt)).str("</a>")
+		return
+	}
+	w.str(`<span class="broken">`).text([]byte(alt)).str("</span>")
 }
 
 // rawPhrasing counts the raw elements that hold no blocks.

@@ -2,6 +2,7 @@ package site
 
 import (
 	"bytes"
+	"regexp"
 	"strings"
 	"unicode/utf8"
 
@@ -69,8 +70,35 @@ func beginsBlock(line []byte) bool {
 		bytes.Equal(marker, []byte("+")) || len(marker) < 5 && bytes.HasSuffix(marker, []byte(".")))
 }
 
-// plain is a part of the text with its links as a reader sees them.
+// visible returns the text without its comments, which pages do not show.
+func visible(n *note.Note, text []byte) []byte {
+	var out []byte
+	from := 0
+	for _, s := range n.Skip {
+		if s.Start < from || s.End > len(text) || !isComment(text[s.Start:s.End]) {
+			continue
+		}
+		out = append(out, text[from:s.Start]...)
+		from = s.End
+	}
+	if from == 0 {
+		return text
+	}
+	return append(out, text[from:]...)
+}
+
+func isComment(s []byte) bool {
+	return bytes.HasPrefix(s, []byte("<!--")) || bytes.HasPrefix(s, []byte("%%"))
+}
+
+// plain is a part of the text with its links as a reader sees them, without
+// comments.
 func plain(n *note.Note, text []byte, from, to int) string {
+	for _, s := range n.Skip {
+		if s.Start >= from && s.End <= to && isComment(text[s.Start:s.End]) {
+			return plain(n, text, from, s.Start) + plain(n, text, s.End, to)
+		}
+	}
 	var b strings.Builder
 	for i := range n.Links {
 		l := &n.Links[i]
@@ -90,10 +118,13 @@ func plain(n *note.Note, text []byte, from, to int) string {
 }
 
 // tidy takes the marks of Markdown out of running text, and spaces to one.
-var marks = strings.NewReplacer("**", "", "__", "", "`", "", "==", "", "> ", " ", "- [ ]", "", "- [x]", "")
+var (
+	marks  = strings.NewReplacer("**", "", "__", "", "~~", "", "*", "", "`", "", "==", "", "> ", " ", "- [ ]", "", "- [x]", "")
+	asides = regexp.MustCompile(`</?[a-zA-Z][^<>]*>|\[![a-zA-Z]+\][+-]?`)
+)
 
 func tidy(s string) string {
-	s = marks.Replace(s)
+	s = marks.Replace(asides.ReplaceAllString(s, ""))
 	fields := strings.Fields(s)
 	for len(fields) > 0 && (strings.Trim(fields[0], "#-*+|") == "") {
 		fields = fields[1:]

@@ -22,6 +22,9 @@ var attachmentTypes = map[string]bool{
 // browser could run it.
 func publishable(name string, data []byte) (_ []byte, ext string, ok bool) {
 	ext = strings.ToLower(path.Ext(name))
+	if path.Base(name) == "kb.yaml" || strings.HasPrefix(name, ".") || strings.Contains(name, "/.") {
+		return nil, "", false // configuration
+	}
 	if !attachmentTypes[ext] || ext == ".svg" && !inertSVG(data) {
 		return nil, "", false
 	}

@@ -141,11 +141,11 @@ func (b *builder) note(ctx context.Context, i int) error {
 	if err != nil {
 		return err
 	}
-	raw, err := b.set.Read(ctx, d.Collection, d.Blob)
+	text, err := b.text(ctx, d)
 	if err != nil {
 		return err
 	}
-	if err := b.out.put(source, d.Blob.String(), raw); err != nil {
+	if err := b.out.put(source, d.Blob.String(), visible(d.Note, text)); err != nil {
 		return err
 	}
 	return b.out.put(name, key, page)

@@ -168,7 +168,7 @@ func TestInterrupted(t *testing.T) {
 	reads := 0
 	ctx, cancel := context.WithCancel(context.Background())
 	later.Read = func(c context.Context, col string, id note.ID) ([]byte, error) {
-		if reads++; reads > 2 {
+		if reads++; reads > 1 {
 			cancel()
 			return nil, errors.New("the disk is gone")
 		}

@@ -163,6 +163,9 @@ func tagRefs(t html.Token, ids map[string]bool) (out []reference) {
 // follow checks one reference.
 func (c *checker) follow(page string, r reference) {
 	u, err := url.Parse(r.value)
+	if err != nil && (strings.HasPrefix(r.value, "http:") || strings.HasPrefix(r.value, "https:")) && !r.loaded {
+		return // an example of an address; nothing of the site
+	}
 	if err != nil {
 		c.fault(page, r.value, "not a URL")
 		return
@@ -209,10 +212,25 @@ func (c *checker) rules() error {
 			c.fault(redirectFile, strings.TrimSpace(rule), "not a rule: from, to, status")
 			continue
 		}
-		to, err := url.PathUnescape(strings.TrimPrefix(f[1], "/"))
-		if _, ok := c.manifest.Files[to]; err != nil || !ok {
+		to, err := url.PathUnescape(f[1])
+		if err != nil || !c.endsInFile(to) {
 			c.fault(redirectFile, f[1], "no such file in the site")
 		}
 	}
 	return nil
+}
+
+// endsInFile reports whether a path, below wherever the site is served, is one of
+// a file of it.
+func (c *checker) endsInFile(p string) bool {
+	for rest := strings.TrimPrefix(p, "/"); ; {
+		if _, ok := c.manifest.Files[rest]; ok {
+			return true
+		}
+		_, after, ok := strings.Cut(rest, "/")
+		if !ok {
+			return false
+		}
+		rest = after
+	}
 }

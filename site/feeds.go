@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/xml"
 	"fmt"
+	"net/url"
 	"sort"
 	"strings"
 )
@@ -160,6 +161,10 @@ func (b *builder) redirects(context.Context) error {
 		froms = append(froms, from)
 	}
 	sort.Strings(froms)
+	base := ""
+	if u, err := url.Parse(b.set.BaseURL); err == nil {
+		base = strings.TrimRight(u.EscapedPath(), "/")
+	}
 	var rules bytes.Buffer
 	for _, from := range froms {
 		name := b.names.claim(from, from)
@@ -171,7 +176,7 @@ func (b *builder) redirects(context.Context) error {
 		if err := b.out.put(name, "", page); err != nil {
 			return err
 		}
-		fmt.Fprintf(&rules, "/%s /%s 301\n", escapePath(name), escapePath(to[from]))
+		fmt.Fprintf(&rules, "%s/%s %s/%s 301\n", base, escapePath(name), base, escapePath(to[from]))
 	}
 	return b.out.put(redirectFile, "", rules.Bytes())
 }

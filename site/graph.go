@@ -41,7 +41,13 @@ func newGraph(set *Set, names *namer) *graph {
 		g.docs[place{d.Collection, d.Path}] = i
 		g.numbers[d] = i
 		paths[d.Collection] = append(paths[d.Collection], d.Path)
-		g.pages[i] = names.claim(pageName(g.prefix(d.Collection), d.Path), d.Collection+":"+d.Path)
+	}
+	for _, first := range []bool{true, false} { // index.md is its folder's page before README.md is
+		for i, d := range set.Docs {
+			if isIndexNote(d) == first {
+				g.pages[i] = names.claim(pageName(g.prefix(d.Collection), d.Path), d.Collection+":"+d.Path)
+			}
+		}
 	}
 	for i, f := range set.Files {
 		g.files[place{f.Collection, f.Path}] = i
@@ -96,6 +102,10 @@ func neighbours(edges []edge) (out []int) {
 func folderOf(d *Doc) string {
 	dir, _ := path.Split(d.Path)
 	return dir
+}
+
+func isIndexNote(d *Doc) bool {
+	return strings.EqualFold(strings.TrimSuffix(path.Base(d.Path), path.Ext(d.Path)), "index")
 }
 
 // isFolderNote reports whether d is the note of its folder.

@@ -66,6 +66,9 @@ type output struct {
 // site of ours.
 func openOutput(dir string) (*output, error) {
 	o := &output{dir: dir, files: map[string]string{}, keys: map[string]string{}, keysIn: map[string]string{}, made: map[string]bool{}}
+	if target, err := filepath.EvalSymlinks(dir); err == nil {
+		dir, o.dir = target, target // where the link leads, not the link
+	}
 	entries, err := os.ReadDir(dir)
 	switch {
 	case errors.Is(err, fs.ErrNotExist), err == nil && len(entries) == 0:
@@ -82,7 +85,7 @@ func openOutput(dir string) (*output, error) {
 	}
 	journal, started := o.root.ReadFile(unfinished)
 	if o.before.Generator != generator && started != nil {
-		return nil, errors.Join(fmt.Errorf("%w: %s has files and no %s", ErrNotOurs, dir, manifestFile), o.root.Close())
+		return nil, errors.Join(fmt.Errorf("%w: %s has files and no sound %s", ErrNotOurs, dir, manifestFile), o.root.Close())
 	}
 	o.trust = err == nil && started != nil
 	o.earlier = strings.Fields(string(journal))

@@ -34,6 +34,8 @@ type notePage struct {
 	Next          *link
 	Change        string
 	Source        string // the note's Markdown
+	Language      string // of the note, "" for the site's
+	Cut           bool   // the note is too long to be shown whole
 }
 
 // Bounds of what a page shows beside the note.
@@ -108,7 +110,8 @@ func (b *builder) notePage(ctx context.Context, i int) ([]byte, error) {
 		shell: b.newShell(name, d.Title), Doc: d,
 		Outline: outline(d, body.Headings), Updated: d.Updated, Minutes: minutes(d.Note.Words),
 		Status: d.Note.Status(), Properties: properties(d.Note),
-		Source: path.Base(sourceName(name)), Change: b.change(d),
+		Source: path.Base(sourceName(name)), Change: b.change(d), Language: d.Note.String("lang"),
+		Cut: slices.ContainsFunc(d.Note.Problems, func(p note.Problem) bool { return p.Code == "too_large" }),
 	}
 	p.Heading, p.Body = splitTitle(d, body)
 	p.Description, p.Article, p.Mermaid = d.Note.Summary, true, body.Mermaid

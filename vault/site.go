@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -57,8 +58,8 @@ var siteBuildOp = define(Op{
 // that site.exclude names are in no part of it.
 func (v *Vault) SiteBuild(ctx context.Context, p SiteBuildParams) (*SiteBuilt, error) {
 	start := time.Now()
-	if p.BaseURL != "" && !strings.HasPrefix(p.BaseURL, "https://") && !strings.HasPrefix(p.BaseURL, "http://") && !strings.HasPrefix(p.BaseURL, "/") {
-		return nil, errorf(Usage, "base_url %q", p.BaseURL).hint("https://host/path/, or /path/")
+	if base := firstOf(p.BaseURL, v.cfg.Site.BaseURL); base != "" && !soundBase(base) {
+		return nil, errorf(Usage, "base_url %q", base).hint("https://host/path/")
 	}
 	if p.At == "" {
 		p.At = v.publishedAt()
@@ -92,6 +93,13 @@ func firstOf(choices ...string) string {
 		}
 	}
 	return ""
+}
+
+// soundBase reports whether a URL is one below which files can be: of http or
+// https, with a host, and without a user, query or fragment.
+func soundBase(base string) bool {
+	u, err := url.Parse(base)
+	return err == nil && (u.Scheme == "https" || u.Scheme == "http") && u.Host != "" && u.User == nil && u.RawQuery == "" && !u.ForceQuery && u.Fragment == ""
 }
 
 func siteError(err error) error {
@@ -175,14 +183,27 @@ func (v *Vault) published(d doc, n *note.Note) bool {
 	if v.excludedFromSite(d.col.Name, d.path) {
 		return false
 	}
-	no := func(key string, is bool) bool {
-		value, ok := n.Field(key)
-		if b, isBool := value.(bool); ok && isBool {
-			return b == is
+	return !n.Binary && !says(n, "publish", "false", "no", "off", "0") && !says(n, "draft", "true", "yes", "on", "1") && !unclear(n)
+}
+
+// says reports whether a property has one of the values, however it is written.
+func says(n *note.Note, key string, values ...string) bool {
+	for _, f := range n.Fields {
+		if strings.EqualFold(f.Key, key) && slices.ContainsFunc(values, func(v string) bool {
+			return strings.EqualFold(strings.TrimSpace(fmt.Sprint(f.Value)), v)
+		}) {
+			return true
 		}
-		return ok && strings.EqualFold(n.String(key), fmt.Sprint(is))
 	}
-	return !no("publish", false) && !no("draft", true)
+	return false
+}
+
+// unclear reports that a note has frontmatter that cannot be read, or that says
+// something twice: it may say that it is not to be published.
+func unclear(n *note.Note) bool {
+	return slices.ContainsFunc(n.Problems, func(p note.Problem) bool {
+		return p.Code == "malformed_frontmatter" || p.Code == "duplicate_key" && (strings.Contains(p.Message, "publish") || strings.Contains(p.Message, "draft"))
+	})
 }
 
 // excludedFromSite reports whether site.exclude names a path, alone or after its

@@ -5,10 +5,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net"
 	"net/http"
 	"os"
+	"path"
 	"path/filepath"
+	"strings"
 	"sync"
 	"time"
 
@@ -152,9 +155,30 @@ func (l *liveSite) handler() http.Handler {
 			return
 		}
 		w.Header().Set("Cache-Control", "no-store")
-		files.ServeHTTP(w, r)
+		l.serve(w, r, files)
 	})
 	return loopbackOnly(mux)
+}
+
+// serve serves a file of the site; what is not there is the site's own page for
+// that.
+func (l *liveSite) serve(w http.ResponseWriter, r *http.Request, files http.Handler) {
+	name := strings.TrimPrefix(path.Clean(r.URL.Path), "/")
+	if r.URL.Path == "/" || strings.HasSuffix(r.URL.Path, "/") {
+		name = path.Join(name, "index.html")
+	}
+	if info, err := fs.Stat(os.DirFS(l.build.Out), name); err == nil && info.Mode().IsRegular() {
+		files.ServeHTTP(w, r)
+		return
+	}
+	page, err := os.ReadFile(filepath.Join(l.build.Out, "404.html"))
+	if err != nil {
+		http.NotFound(w, r)
+		return
+	}
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.WriteHeader(http.StatusNotFound)
+	_, _ = w.Write(page)
 }
 
 // wait answers when the site has changed, or after a while, so that a page can
