@@ -187,6 +187,24 @@ func TestInterrupted(t *testing.T) {
 	}
 }
 
+// Of two builds into one directory at once, one is refused and changes nothing.
+func TestBuildsAtOnce(t *testing.T) {
+	out := filepath.Join(t.TempDir(), "out")
+	made(t, vaultOf(garden()...), out)
+	slow := vaultOf(append(garden(), "new.md", "# New\n")...)
+	read := slow.Read
+	slow.Read = func(ctx context.Context, col string, id note.ID) ([]byte, error) {
+		if _, err := Build(ctx, vaultOf("other.md", "x"), Options{Out: out}); !errors.Is(err, ErrBusy) {
+			t.Errorf("a second build: %v", err)
+		}
+		return read(ctx, col, id)
+	}
+	got := made(t, slow, out)
+	if got["new.html"] == "" || got["other.html"] != "" {
+		t.Error("the site is not the first build's")
+	}
+}
+
 // A new site that fails leaves nothing behind; a directory of something else is
 // not touched.
 func TestBuildRefuses(t *testing.T) {

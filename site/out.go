@@ -16,11 +16,16 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/gofrs/flock"
 )
 
 // ErrNotOurs is wrapped by errors about an output directory that holds something
 // other than a site made here. Nothing in it is touched.
 var ErrNotOurs = errors.New("not a site of kb")
+
+// ErrBusy is wrapped when another process builds the same site.
+var ErrBusy = errors.New("another build of this site is under way")
 
 // Manifest is what manifest.json says of a site. It is written last: a site
 // whose manifest names other bytes than there are was not finished.
@@ -52,8 +57,9 @@ type output struct {
 	keysIn map[string]string // what pages were made of before, by path
 	trust  bool              // what before says of dir is so
 
-	journal *os.File // names of files that the manifest before does not have
-	earlier []string // such names, of a build that did not finish
+	lock    *flock.Flock // on the file unfinished, while dir is changed
+	journal *os.File     // names of files that the manifest before does not have
+	earlier []string     // such names, of a build that did not finish
 
 	mu      sync.Mutex
 	files   map[string]string // SHA-256 by path
@@ -93,6 +99,10 @@ func openOutput(dir string) (*output, error) {
 		if json.Unmarshal(raw, &o.keysIn) != nil {
 			clear(o.keysIn)
 		}
+	}
+	o.lock = flock.New(filepath.Join(dir, unfinished), flock.SetPermissions(0o644))
+	if held, err := o.lock.TryLock(); err != nil || !held {
+		return nil, errors.Join(fmt.Errorf("%w: %s", ErrBusy, dir), err, o.root.Close())
 	}
 	o.journal, err = o.root.OpenFile(unfinished, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
 	return o, err
@@ -251,7 +261,11 @@ func (o *output) finish(m Manifest) error {
 	if err := o.sweep(); err != nil {
 		return err
 	}
-	return errors.Join(o.journal.Close(), o.root.Remove(unfinished), o.root.Close())
+	err = errors.Join(o.journal.Close(), o.root.Remove(unfinished), o.lock.Close())
+	if err != nil { // some systems keep an open file: then it goes when it is closed
+		err = ignoreMissing(o.root.Remove(unfinished))
+	}
+	return errors.Join(err, o.root.Close())
 }
 
 // swap renames a new site to where it belongs: dir is missing or empty.
@@ -260,9 +274,12 @@ func (o *output) swap() error {
 		return err
 	}
 	if err := ignoreMissing(os.Remove(o.dir)); err != nil {
-		return errors.Join(err, os.RemoveAll(o.fresh))
+		return errors.Join(fmt.Errorf("%w: %w", ErrBusy, err), os.RemoveAll(o.fresh))
 	}
-	return os.Rename(o.fresh, o.dir)
+	if err := os.Rename(o.fresh, o.dir); err != nil {
+		return errors.Join(fmt.Errorf("%w: %w", ErrBusy, err), os.RemoveAll(o.fresh))
+	}
+	return nil
 }
 
 // abandon leaves things as they were, as far as that is still possible: a new
@@ -270,7 +287,7 @@ func (o *output) swap() error {
 func (o *output) abandon() error {
 	err := o.root.Close()
 	if o.journal != nil {
-		err = errors.Join(err, o.journal.Close())
+		err = errors.Join(err, o.journal.Close(), o.lock.Close())
 	}
 	if o.fresh != "" {
 		err = errors.Join(err, os.RemoveAll(o.fresh))

@@ -106,6 +106,9 @@ func siteError(err error) error {
 	if errors.Is(err, site.ErrNotOurs) {
 		return errorf(Conflict, "%w", err).hint("--out names an empty or new directory, or a site that kb made")
 	}
+	if errors.Is(err, site.ErrBusy) {
+		return errorf(Busy, "%w", err).hint("wait for it to end, or give this one another --out")
+	}
 	return err
 }
 

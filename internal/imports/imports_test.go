@@ -55,7 +55,7 @@ var doors = map[string][]string{
 	"github.com/dop251/goja":                 {"kb/site"},
 	"github.com/knights-analytics/":          {"kb/vector"},
 	"github.com/gomlx/":                      {"kb/vector"},
-	"github.com/gofrs/flock":                 {"kb/internal/owner", "kb/internal/models"},
+	"github.com/gofrs/flock":                 {"kb/internal/owner", "kb/internal/models", "kb/site"},
 	"github.com/modelcontextprotocol/go-sdk": {"kb/mcp"},
 	"github.com/alecthomas/kong":             {"kb/cmd/kb"},
 	"github.com/schollz/progressbar":         {"kb/cmd/kb"},
