@@ -87,7 +87,7 @@ func (b *builder) build(ctx context.Context) error {
 	b.nameFolders()
 	b.nameTags()
 	for _, step := range []func(context.Context) error{
-		b.assets, b.copyAttachments, b.search, b.data, b.notes, b.lists, b.redirects, b.feeds,
+		b.assets, b.copyAttachments, b.searchOnce, b.data, b.notes, b.lists, b.redirects, b.feeds,
 	} {
 		if err := step(ctx); err != nil {
 			return err

@@ -129,15 +129,36 @@ func (o *output) begin() (err error) {
 func (o *output) keep(name, key string) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
+	return o.trust && o.keysIn[name] == key && o.keepLocked(name, key)
+}
+
+// keepAs leaves a file as it is, whatever it was made of.
+func (o *output) keepAs(name, key string) bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.keepLocked(name, key)
+}
+
+func (o *output) keepLocked(name, key string) bool {
 	sum := o.before.Files[name]
-	if !o.trust || sum == "" || o.keysIn[name] != key {
+	if sum == "" {
 		return false
 	}
 	if info, err := o.root.Stat(name); err != nil || !info.Mode().IsRegular() {
 		return false
 	}
-	o.files[name], o.keys[name] = sum, key
+	o.files[name] = sum
+	if key != "" {
+		o.keys[name] = key
+	}
 	return true
+}
+
+// note records what something that is no file was made of.
+func (o *output) note(name, key string) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.keys[name] = key
 }
 
 // forget takes back what keep said.
