@@ -92,8 +92,12 @@ func TestMergeRefusesWhereFilesAreDirty(t *testing.T) {
 		"removed":         {func(t *testing.T, d string) { os.Remove(filepath.Join(d, "n/b.md")) }, []string{"n/b.md"}},
 		"removed, staged": {func(t *testing.T, d string) { git(t, d, "rm", "-q", "n/old.md") }, []string{"n/old.md"}},
 		"two":             {func(t *testing.T, d string) { write(t, d, "n/b.md", "m\n"); write(t, d, "n/old.md", "m\n") }, []string{"n/b.md", "n/old.md"}},
-		"directory":       {func(t *testing.T, d string) { write(t, d, "n/new.md/deep", "mine\n") }, nil},
-		"merging":         {func(t *testing.T, d string) { write(t, d, ".git/MERGE_HEAD", git(t, d, "rev-parse", "HEAD")+"\n") }, nil},
+		"directory":       {func(t *testing.T, d string) { write(t, d, "n/new.md/deep", "mine\n") }, []string{"n/new.md/deep"}},
+		"assumed unchanged": {func(t *testing.T, d string) {
+			git(t, d, "update-index", "--assume-unchanged", "n/b.md")
+			write(t, d, "n/b.md", "mine\n")
+		}, []string{"n/b.md"}},
+		"merging": {func(t *testing.T, d string) { write(t, d, ".git/MERGE_HEAD", git(t, d, "rev-parse", "HEAD")+"\n") }, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -103,15 +107,14 @@ func TestMergeRefusesWhereFilesAreDirty(t *testing.T) {
 			before, files := state(t, d), refs(t, d, "")
 			_, err := s.Merge(context.Background(), MergeRequest{Name: "x"})
 			var dirty *DirtyError
-			if err == nil || errors.As(err, &dirty) != (name != "directory") {
+			if err == nil || !errors.As(err, &dirty) {
 				t.Fatalf("%v", err)
 			}
-			if dirty != nil {
-				if diff := cmp.Diff(c.want, dirty.Paths); diff != "" {
-					t.Error(diff)
-				}
+			if diff := cmp.Diff(c.want, append(dirty.Paths, dirty.InTheWay...)); diff != "" {
+				t.Error(diff)
 			}
-			if after := state(t, d); after != before && name != "directory" {
+			if after := state(t, d); after != before && name != "assumed unchanged" { // git refreshes its index
+
 				t.Errorf("after:\n%s\nbefore:\n%s", after, before)
 			}
 			if after := refs(t, d, ""); after != files {
@@ -123,6 +126,88 @@ func TestMergeRefusesWhereFilesAreDirty(t *testing.T) {
 			fsck(t, d)
 		})
 	}
+}
+
+// What git ignores it overwrites: nothing may stand where a merge writes, in any
+// work tree.
+func TestMergeOverwritesNothingUntracked(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		spoil func(t *testing.T, d string)
+		want  []string
+	}{
+		"ignored file above":      {func(t *testing.T, d string) { write(t, d, "private", "mine\n") }, []string{"private"}},
+		"ignored file far above":  {func(t *testing.T, d string) { write(t, d, "private/deep", "mine\n") }, []string{"private/deep"}},
+		"untracked file above":    {func(t *testing.T, d string) { write(t, d, "plain", "mine\n") }, []string{"plain"}},
+		"ignored directory":       {func(t *testing.T, d string) { write(t, d, "my.secret.md/deep/er", "mine\n") }, []string{"my.secret.md/deep/er"}},
+		"empty directory":         {func(t *testing.T, d string) { os.MkdirAll(filepath.Join(d, "my.secret.md/deep"), 0o777) }, nil},
+		"repository":              {func(t *testing.T, d string) { git(t, d, "init", "-q", "my.secret.md") }, nil},
+		"ignored symlink":         {func(t *testing.T, d string) { os.Symlink("gone", filepath.Join(d, "my.secret.md")) }, []string{"my.secret.md"}},
+		"ignored symlink above":   {func(t *testing.T, d string) { os.Symlink("n", filepath.Join(d, "private")) }, []string{"private"}},
+		"symlink away, above":     {func(t *testing.T, d string) { os.Symlink("../elsewhere", filepath.Join(d, "plain")) }, []string{"plain"}},
+		"beside what is replaced": {func(t *testing.T, d string) { write(t, d, "dir/my.secret", "mine\n") }, []string{"dir/my.secret"}},
+		"file to be replaced":     {func(t *testing.T, d string) { write(t, d, "file", "mine\n") }, []string{"file"}},
+		"nothing":                 {func(t *testing.T, d string) {}, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d := newRepo(t, map[string]string{".gitignore": "private\n*secret*\n", "n/b.md": "1\n", "dir/a.md": "a\n", "file": "f\n"})
+			s := open(t, d)
+			linked := filepath.Join(t.TempDir(), "linked")
+			git(t, d, "worktree", "add", "-q", "--force", linked, "main")
+			git(t, d, "switch", "-q", "-c", "work")
+			os.RemoveAll(filepath.Join(d, "dir"))
+			os.Remove(filepath.Join(d, "file"))
+			for file, text := range map[string]string{"private/deep/x.md": "x\n", "plain/x.md": "x\n", "my.secret.md": "s\n", "dir": "d\n", "file/x.md": "x\n"} {
+				write(t, d, file, text)
+			}
+			git(t, d, "add", "-A", "-f")
+			git(t, d, "commit", "-q", "-m", "turns files into directories")
+			git(t, d, "branch", "drafts/x")
+			git(t, d, "switch", "-q", "main", "--ignore-other-worktrees")
+			c.spoil(t, linked)
+			before, moved := tree(t, linked), refs(t, d, "")
+			_, err := s.Merge(context.Background(), MergeRequest{Name: "x"})
+			var dirty *DirtyError
+			if name == "nothing" || name == "empty directory" {
+				if err != nil || git(t, linked, "status", "--porcelain") != "" {
+					t.Errorf("%v\n%s", err, git(t, linked, "status", "--porcelain"))
+				}
+				return
+			}
+			if !errors.As(err, &dirty) || dirty.Dir != linked {
+				t.Fatalf("%v", err)
+			}
+			if got := append(dirty.Paths, dirty.InTheWay...); c.want != nil && !cmp.Equal(c.want, got) {
+				t.Errorf("in the way: %q, want %q", got, c.want)
+			}
+			if after := tree(t, linked); !cmp.Equal(before, after) || refs(t, d, "") != moved {
+				t.Errorf("changed: %s", cmp.Diff(before, after))
+			}
+			if got := git(t, d, "status", "--porcelain"); got != "" {
+				t.Errorf("main work tree:\n%s", got)
+			}
+		})
+	}
+}
+
+// tree lists what a directory holds, with what it says.
+func tree(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	files := map[string]string{}
+	err := filepath.WalkDir(dir, func(file string, e os.DirEntry, err error) error {
+		if err == nil && e.Type().IsRegular() {
+			src, readErr := os.ReadFile(file)
+			files[file], err = string(src), readErr
+		} else if err == nil {
+			files[file] = e.Type().String()
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
 }
 
 func TestMergeIntoAnotherBranchTouchesNoFile(t *testing.T) {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"time"
@@ -107,21 +106,6 @@ func linkedWorkTree(gitDir string) (string, error) {
 	return filepath.Dir(file), nil
 }
 
-// DirtyError says that files of a work tree stand in the way of what a branch is
-// to become.
-type DirtyError struct {
-	Dir   string   // the work tree
-	Paths []string // what has changes of its own there; none: see Why
-	Why   string
-}
-
-func (e *DirtyError) Error() string {
-	if len(e.Paths) == 0 {
-		return fmt.Sprintf("work tree %s: %s", e.Dir, e.Why)
-	}
-	return fmt.Sprintf("work tree %s has uncommitted changes in %s", e.Dir, strings.Join(e.Paths, ", "))
-}
-
 // follow is a work tree on its way from one commit to another.
 type follow struct {
 	repo     *Repo
@@ -205,77 +189,9 @@ func (f *follow) recover(decided bool) {
 	if decided {
 		from, to = f.old, f.new
 	}
-	if now, err := f.repo.Resolve(f.checkout.head); err == nil && now == to {
+	if now, err := f.repo.Resolve(f.checkout.head); err == nil && now == to && f.unobstructed(context.Background(), from, to) {
 		f.turn(context.Background(), from, to) // as good as it gets: git status shows the rest
 	}
-}
-
-// check refuses to change a work tree that has changes of its own in the files
-// that are to change.
-func (f *follow) check(ctx context.Context) error {
-	if f.checkout.dir == "" {
-		return &DirtyError{Dir: f.checkout.gitDir, Why: "its directory is not there, and it is locked"}
-	}
-	if _, err := exec.LookPath("git"); err != nil {
-		return fmt.Errorf("%w: %s is checked out in %s, and only git can update the files there", ErrNoGit, shortRef(f.checkout.head), f.checkout.dir)
-	}
-	for _, name := range [...]string{"MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD", "rebase-merge", "rebase-apply"} {
-		if _, err := os.Lstat(filepath.Join(f.checkout.gitDir, name)); err == nil {
-			return &DirtyError{Dir: f.checkout.dir, Why: "a merge or rebase is going on (" + name + "); finish it first"}
-		}
-	}
-	paths, err := f.blocked(ctx)
-	if err == nil && len(paths) > 0 {
-		err = &DirtyError{Dir: f.checkout.dir, Paths: paths}
-	}
-	return err
-}
-
-// blocked lists the files that are to change and have changes of their own. An
-// untracked directory in the way is left to git.
-func (f *follow) blocked(ctx context.Context) ([]string, error) {
-	out, err := f.git(ctx, "diff-tree", "-r", "-z", "--no-renames", "--name-status", f.old.String(), f.new.String())
-	if err != nil {
-		return nil, err
-	}
-	dirty, err := f.dirty(ctx)
-	if err != nil {
-		return nil, err
-	}
-	var paths []string
-	changes := strings.Split(strings.TrimSuffix(out, "\x00"), "\x00")
-	for i := 0; i+1 < len(changes); i += 2 {
-		kind, path := changes[i], changes[i+1]
-		if dirty[path] || kind == "A" && isFile(filepath.Join(f.checkout.dir, filepath.FromSlash(path))) {
-			paths = append(paths, path)
-		}
-	}
-	return paths, nil
-}
-
-func isFile(name string) bool {
-	info, err := os.Lstat(name)
-	return err == nil && !info.IsDir()
-}
-
-// dirty lists the tracked files that differ from the commit, in the work tree or
-// as they are staged.
-func (f *follow) dirty(ctx context.Context) (map[string]bool, error) {
-	out, err := f.git(ctx, "status", "--porcelain=v2", "-z", "--untracked-files=no", "--ignore-submodules=all", "--no-renames")
-	if err != nil {
-		return nil, err
-	}
-	paths := map[string]bool{}
-	for entry := range strings.SplitSeq(out, "\x00") {
-		fields := map[byte]int{'1': 9, 'u': 11}[(entry + " ")[0]]
-		if fields == 0 {
-			continue
-		}
-		if part := strings.SplitN(entry, " ", fields); len(part) == fields {
-			paths[part[fields-1]] = true
-		}
-	}
-	return paths, nil
 }
 
 // turn updates index and files from one commit to another. It refuses where that
@@ -285,6 +201,9 @@ func (f *follow) turn(ctx context.Context, from, to CommitID) error {
 	if err == nil {
 		f.git(ctx, "update-index", "-q", "--refresh") // fails when something differs, which is no matter
 		_, err = f.git(ctx, "read-tree", "-m", "-u", from.String(), to.String())
+	}
+	if dirty := f.refused(err); dirty != nil {
+		return dirty
 	}
 	if err != nil {
 		return fmt.Errorf("update work tree %s: %w", f.checkout.dir, err)
@@ -305,6 +224,6 @@ func (r *Repo) waitFor(lock string) error {
 }
 
 func (f *follow) git(ctx context.Context, args ...string) (string, error) {
-	c := gitCall{gitDir: f.checkout.gitDir, dir: f.checkout.dir, env: []string{"GIT_WORK_TREE=" + f.checkout.dir}, limit: time.Hour}
+	c := gitCall{gitDir: f.checkout.gitDir, dir: f.checkout.dir, env: []string{"GIT_WORK_TREE=" + f.checkout.dir, "LC_ALL=C"}, limit: time.Hour}
 	return c.run(ctx, append([]string{"-c", "submodule.recurse=false"}, args...)...)
 }

@@ -46,10 +46,20 @@ func (c *gitCall) run(ctx context.Context, args ...string) (string, error) {
 	out, err := cmd.Output()
 	var exit *exec.ExitError
 	if errors.As(err, &exit) {
-		err = fmt.Errorf("git %s: %s (%w)", command(args), strings.TrimSpace(stderr.String()), err)
+		err = &gitError{command(args), strings.TrimSpace(stderr.String()), err}
 	}
 	return string(out), err
 }
+
+// gitError is git's refusal of a command.
+type gitError struct {
+	command string
+	stderr  string
+	exit    error
+}
+
+func (e *gitError) Error() string { return fmt.Sprintf("git %s: %s (%v)", e.command, e.stderr, e.exit) }
+func (e *gitError) Unwrap() error { return e.exit }
 
 // command is what git is to do.
 func command(args []string) string {

@@ -271,8 +271,7 @@ func (v *Vault) mergeFailed(d draftOf, ref string, err error) error {
 	case errors.As(err, &conflict):
 		return conflictError(d, name, branchName(ref), conflict.Conflicts)
 	case errors.As(err, &dirty):
-		return errorf(Conflict, "%s is checked out, and has uncommitted changes in %s", branchName(ref), clip(strings.Join(dirty.Paths, ", "), 300)).
-			hint("commit or stash them first: git stash")
+		return dirtyError(branchName(ref), dirty)
 	case errors.Is(err, draft.ErrMoved):
 		return errorf(Stale, "draft %s moved while it was merged", name).hint("kb review diff %s shows it as it is now", name)
 	case errors.Is(err, draft.ErrNoChange):
@@ -281,6 +280,20 @@ func (v *Vault) mergeFailed(d draftOf, ref string, err error) error {
 		return errBaseMoved
 	}
 	return draftError(err)
+}
+
+// dirtyError says what is in the way in a work tree, and what helps.
+func dirtyError(branch string, e *draft.DirtyError) error {
+	list := func(paths []string) string { return clip(strings.Join(paths, ", "), 300) }
+	switch {
+	case len(e.InTheWay) > 0:
+		return errorf(Conflict, "%s is checked out in %s, where git does not track what is in the way: %s", branch, e.Dir, list(e.InTheWay)).
+			hint("move it away, or commit it")
+	case len(e.Paths) > 0:
+		return errorf(Conflict, "%s is checked out, and has uncommitted changes in %s", branch, list(e.Paths)).
+			hint("commit or stash them first: git stash; if git status does not show them: git update-index --no-assume-unchanged --no-skip-worktree FILE")
+	}
+	return errorf(Conflict, "%s is checked out, and its work tree %s %s", branch, e.Dir, e.Why).hint("finish or abort that first")
 }
 
 // conflictError names what both sides changed, and where.
