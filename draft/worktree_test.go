@@ -66,6 +66,11 @@ func TestMergeIntoTheCheckedOutBranch(t *testing.T) {
 			t.Errorf("%s is there", gone)
 		}
 	}
+	for _, dir := range []string{d, linked} {
+		if got := git(t, dir, "reflog", "-1", "--format=%H %gs"); got != m.Commit.String()+" kb: merge draft x" {
+			t.Errorf("reflog of HEAD in %s: %s", dir, got)
+		}
+	}
 	if got := git(t, linked, "status", "--porcelain=v2"); got != "" {
 		t.Errorf("linked work tree:\n%s", got)
 	}

@@ -111,6 +111,7 @@ type follow struct {
 	repo     *Repo
 	checkout checkout
 	old, new CommitID
+	message  string // for the reflog of HEAD
 }
 
 // checkout takes the work trees along that have a branch checked out.
@@ -125,7 +126,7 @@ func (m *refMove) checkout(ctx context.Context) error {
 			return err
 		}
 		for _, c := range list {
-			m.follows = append(m.follows, follow{repo, c, u.Old, u.New})
+			m.follows = append(m.follows, follow{repo, c, u.Old, u.New, u.Message})
 		}
 	}
 	for _, f := range m.follows {
@@ -176,7 +177,7 @@ func (r *Repo) parseFollow(line string) []follow {
 	var found []follow
 	for _, c := range list {
 		if c.gitDir == part[3] {
-			found = append(found, follow{r, c, from, to})
+			found = append(found, follow{repo: r, checkout: c, old: from, new: to})
 		}
 	}
 	return found

@@ -117,6 +117,7 @@ func (m *refMove) unpack() error {
 	return err
 }
 
+// log writes reflogs: of the refs, and of HEAD in the work trees that follow.
 func (m *refMove) log() error {
 	for _, u := range m.list {
 		if u.New.IsZero() {
@@ -124,6 +125,12 @@ func (m *refMove) log() error {
 		}
 		if err := m.guard.repo.appendLog(u.Name, u.Old, u.New, m.who, u.Message); err != nil {
 			return fmt.Errorf("update %s: %w", u.Name, err)
+		}
+	}
+	for _, f := range m.follows {
+		file := filepath.Join(f.checkout.gitDir, "logs", "HEAD")
+		if err := m.guard.repo.appendLogFile(file, "HEAD", f.old, f.new, m.who, f.message); err != nil {
+			return fmt.Errorf("update HEAD of %s: %w", f.checkout.dir, err)
 		}
 	}
 	return nil

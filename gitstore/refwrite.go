@@ -158,7 +158,12 @@ func removeEmpty(dir string) error {
 // appendLog adds a line to the ref's reflog, if it is to have one. The line comes
 // before the move, as git does it: a log may know more than happened, never less.
 func (r *Repo) appendLog(name string, old, to CommitID, who Signature, message string) error {
-	file := r.logFile(name)
+	return r.appendLogFile(r.logFile(name), name, old, to, who, message)
+}
+
+// appendLogFile is appendLog for a ref whose reflog is a file of our choice: HEAD
+// of any work tree.
+func (r *Repo) appendLogFile(file, name string, old, to CommitID, who Signature, message string) error {
 	want, err := r.wantsLog(name)
 	if err != nil {
 		return err
@@ -196,7 +201,7 @@ func (r *Repo) wantsLog(name string) (bool, error) {
 	case u.logAll == "" && r.workTree == "", u.logAll != "" && !isTrue(u.logAll):
 		return false, nil
 	}
-	for _, p := range [...]string{"refs/heads/", "refs/remotes/", "refs/notes/"} {
+	for _, p := range [...]string{"HEAD", "refs/heads/", "refs/remotes/", "refs/notes/"} {
 		if strings.HasPrefix(name, p) {
 			return true, nil
 		}
