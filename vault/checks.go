@@ -56,8 +56,8 @@ func (c *checker) report(e *proposedEdit, line int, check, mend, format string, 
 		Message: fmt.Sprintf(format, args...), Mend: mend})
 }
 
-// check looks for what should be mended before the draft is merged, sorted by
-// path and line. It reads no network.
+// check looks for what should be mended before the draft is merged: what no merge
+// takes first, then by path and line. It reads no network.
 func (p *proposal) check(ctx context.Context) ([]CheckFinding, error) {
 	key := fmt.Sprintf("%s %s %s %s %s", p.v.audience, p.repo.GitDir(), p.into, p.tip, p.tree)
 	if found, known := p.v.checkedBefore(key); known {
@@ -93,7 +93,10 @@ func (s *shared) rememberChecks(key string, found []CheckFinding) {
 
 func (p *proposal) checkAnew(ctx context.Context) ([]CheckFinding, error) {
 	c := &checker{proposal: p, found: []CheckFinding{}}
-	hidden, err := p.hides(ctx)
+	if err := c.twins(ctx); err != nil {
+		return nil, err
+	}
+	hidden, err := c.hides(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -119,6 +122,9 @@ func (p *proposal) checkAnew(ctx context.Context) ([]CheckFinding, error) {
 		return nil, err
 	}
 	slices.SortStableFunc(c.found, func(a, b CheckFinding) int {
+		if a.unmergeable() != b.unmergeable() {
+			return map[bool]int{true: -1, false: 1}[a.unmergeable()]
+		}
 		return cmp.Or(strings.Compare(a.Collection, b.Collection), strings.Compare(a.Path, b.Path), cmp.Compare(a.Line, b.Line), strings.Compare(a.Check, b.Check))
 	})
 	return c.found, nil

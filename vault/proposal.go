@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -253,42 +252,4 @@ func (p *proposal) conflicting(full string) bool {
 	return slices.ContainsFunc(p.merge.Conflicts, func(c gitstore.Conflict) bool {
 		return c.Path == full || c.From == full || c.Also == full
 	})
-}
-
-// hides says what the draft changes that no review shows, "" for nothing: symbolic
-// links, submodules, the executable bit. What is shown, made to where the draft
-// began, must give its tree.
-func (p *proposal) hides(ctx context.Context) (string, error) {
-	changes, err := p.repo.Diff(ctx, p.from, p.tip, "")
-	if err != nil {
-		return "", errorf(Internal, "list what the draft changes: %w", err)
-	}
-	var edits []gitstore.Edit
-	for _, c := range changes {
-		if c.Kind == gitstore.Removed || c.Kind == gitstore.Renamed {
-			edits = append(edits, gitstore.Edit{Path: cmp.Or(c.From, c.Path), Delete: true})
-		}
-		if c.Kind != gitstore.Removed {
-			edits = append(edits, gitstore.Edit{Path: c.Path, Blob: c.New})
-		}
-	}
-	start, err := p.repo.Commit(p.from)
-	if err != nil {
-		return "", errorf(Internal, "read %s: %w", short(p.from), err)
-	}
-	end, err := p.repo.Commit(p.tip)
-	if err != nil {
-		return "", errorf(Internal, "read %s: %w", short(p.tip), err)
-	}
-	shown, err := p.repo.EditTree(ctx, start.Tree, edits)
-	if errors.Is(err, gitstore.ErrUnsafePath) || errors.Is(err, gitstore.ErrPathConflict) {
-		return err.Error(), nil
-	}
-	if err != nil {
-		return "", errorf(Internal, "compare trees: %w", err)
-	}
-	if shown != end.Tree {
-		return fmt.Sprintf("changes a symbolic link, a submodule or a file's mode: git diff %s %s", short(p.from), short(p.tip)), nil
-	}
-	return "", nil
 }

@@ -22,7 +22,7 @@ type ReviewMergeParams struct {
 	Hunks    []string `json:"hunks,omitempty" hidden:"" help:"only these places of a note, PATH:0,2 as review diff --json counts them, or PATH:all"`
 	Strategy string   `json:"strategy,omitempty" enum:"merge,squash" default:"merge" help:"merge keeps the draft's commits, squash makes one of them"`
 	Message  string   `json:"message,omitempty" help:"what the merge says, for whoever reads its history"`
-	NoCheck  bool     `json:"no_check,omitempty" hidden:"" help:"merge although checks fail"`
+	NoCheck  bool     `json:"no_check,omitempty" hidden:"" help:"merge although checks of its notes fail; protected paths stay refused"`
 	Push     string   `json:"push,omitempty" hidden:"" help:"then push the branch to this remote"`
 }
 
@@ -226,16 +226,15 @@ func (p *proposal) agree(ctx context.Context, d draftOf, merged gitstore.CommitI
 	if len(c.Parents) == 0 || c.Parents[0] != p.into {
 		return errBaseMoved
 	}
-	if noCheck {
-		return nil
-	}
 	p.tree, p.view = c.Tree, nil
 	p.edits = slices.DeleteFunc(slices.Clone(p.edits), func(e *proposedEdit) bool { return e.skip })
 	found, err := p.check(ctx)
 	if err != nil {
 		return err
 	}
-	if p.v.cfg.Review.Online && !p.v.cfg.Offline {
+	if noCheck {
+		found = slices.DeleteFunc(found, func(f CheckFinding) bool { return !f.unmergeable() })
+	} else if p.v.cfg.Review.Online && !p.v.cfg.Offline {
 		unreachable, err := p.reach(ctx)
 		if err != nil {
 			return err
@@ -257,6 +256,10 @@ func failedChecks(name string, found []CheckFinding) error {
 	}
 	if n := len(found) - most; n > 0 {
 		lines = append(lines, fmt.Sprintf("and %d more", n))
+	}
+	if found[0].unmergeable() {
+		return errorf(Protected, "draft %s has %s to mend: %s", name, plural(len(found), "thing"), strings.Join(lines, "; ")).
+			hint("no merge takes the first: leave it out with --only, or change it with git; kb review check %s lists all", name)
 	}
 	return errorf(Failed, "draft %s has %s to mend: %s", name, plural(len(found), "thing"), strings.Join(lines, "; ")).
 		hint("kb review check %s lists them, kb review edit %s mends them, --no-check merges all the same", name, name)
