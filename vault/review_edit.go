@@ -92,6 +92,7 @@ func (v *Vault) ReviewEdit(ctx context.Context, p ReviewEditParams) (*ReviewEdit
 	for i := range r.Files {
 		r.Files[i].Text = nameSides(r.Files[i].Text, x, r)
 	}
+	x.undecided(r.Files, r.Into, r.Name)
 	return r, err
 }
 
@@ -214,7 +215,7 @@ func (v *Vault) editedFiles(d draftOf, x *proposal, files []EditedFile, tree map
 	for _, f := range files {
 		given[f.Path] = true
 		if line := markerLine([]byte(f.Text)); line > 0 && !f.Delete {
-			return nil, errorf(Conflict, "%s:%d still has a conflict marker", f.Path, line).hint("decide which text stays, and remove the lines that begin with <<<<<<<, ======= and >>>>>>>")
+			return nil, errorf(Conflict, "%s:%d still has a conflict marker", f.Path, line).hint("decide which text stays, and remove the lines that begin with <<<<<<<, ======= and >>>>>>>; a file that is to go is deleted")
 		}
 		was, exists := tree[f.Path]
 		c, path := d.repo.locate(f.Path)
