@@ -67,6 +67,7 @@ func (s *Store) closed(ctx context.Context, c *closing) (*Draft, error) {
 	if c.state == Rejected {
 		d.Ref = rejectedPrefix + c.place
 	}
+	d.Kept = d.Ref
 	base, err := optionalCommit(trailer(c.commit, trailerBase))
 	if err == nil {
 		d.Merge, err = optionalCommit(trailer(c.commit, trailerMerge))

@@ -41,6 +41,7 @@ const (
 type Draft struct {
 	Name   string // "x"; of another repository "origin/x"
 	Ref    string // its branch; of a closed draft, the ref that keeps its tip
+	Kept   string // of a closed draft, the ref that keeps its tip here
 	Remote string // "" for a draft of this repository
 	State  State
 	Tip    gitstore.CommitID
@@ -115,7 +116,8 @@ func (s State) order() int { return slices.Index([]State{Open, Merged, Rejected}
 
 // Find returns the open draft of a name, else the one that ended last, else the
 // one that a single other repository has under it. "origin/x" is another
-// repository's. The error wraps [ErrNotFound].
+// repository's, "x@2" the second of the name that ended. The error wraps
+// [ErrNotFound].
 func (s *Store) Find(ctx context.Context, name string) (*Draft, error) {
 	snap, err := s.snapshot()
 	if err != nil {
@@ -130,6 +132,13 @@ func (s *Store) find(ctx context.Context, snap *snapshot, name string) (*Draft, 
 	}
 	if c := snap.last(name); c != nil && c.state != Open {
 		return s.closed(ctx, c)
+	}
+	if c := snap.at(name); c != nil && c.state != Open {
+		d, err := s.closed(ctx, c)
+		if err == nil {
+			d.Name = c.place
+		}
+		return d, err
 	}
 	var found []remoteRef
 	for _, r := range snap.remotes {
@@ -221,9 +230,20 @@ func (s *Store) describe(ctx context.Context, d *Draft, base gitstore.CommitID) 
 	return nil
 }
 
-// Changes lists how the draft's files differ from where it left its base.
+// Changes lists how the draft's files differ from where it left its base; of one
+// of which a part was merged, what that changed.
 func (s *Store) Changes(ctx context.Context, d *Draft) ([]gitstore.Change, error) {
-	changes, err := s.Repo.Diff(ctx, d.Base, d.Tip, "")
+	from, to := d.Base, d.Tip
+	if d.Part {
+		merge, err := s.Repo.Commit(d.Merge)
+		if err != nil {
+			return nil, fmt.Errorf("changes of draft %s: %w", d.Name, err)
+		}
+		if len(merge.Parents) > 0 {
+			from, to = merge.Parents[0], merge.ID
+		}
+	}
+	changes, err := s.Repo.Diff(ctx, from, to, "")
 	if err != nil {
 		return nil, fmt.Errorf("changes of draft %s: %w", d.Name, err)
 	}

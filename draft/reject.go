@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"kb/gitstore"
 )
@@ -37,8 +38,9 @@ func (s *Store) Reject(ctx context.Context, name, reason string, who gitstore.Si
 }
 
 // Reopen makes a rejected draft an open one again. That it was rejected stays on
-// record.
+// record. NAME@2 is the second draft of the name that ended.
 func (s *Store) Reopen(ctx context.Context, name string, who gitstore.Signature) (*Draft, error) {
+	now, _, numbered := strings.Cut(name, "@")
 	return s.retry(ctx, "reopen draft "+name, func(snap *snapshot) error {
 		d, err := s.find(ctx, snap, name)
 		if err != nil {
@@ -56,12 +58,18 @@ func (s *Store) Reopen(ctx context.Context, name string, who gitstore.Signature)
 		}
 		b := s.Repo.Batch()
 		last := snap.last(d.localName())
+		if numbered {
+			last = snap.at(name)
+		}
+		if _, taken := snap.tips[last.name]; taken && d.Remote == "" {
+			return fmt.Errorf("%w: drafts/%s is open: merge or reject it first", ErrNameTaken, last.name)
+		}
 		updates, err := s.reopen(ctx, b, last, d, orElse(who, by), by)
 		if err != nil {
 			return err
 		}
 		return b.UpdateRefs(ctx, by, updates)
-	}, name)
+	}, now)
 }
 
 func (s *Store) reopen(ctx context.Context, b *gitstore.Batch, last *closing, d *Draft, who, committer gitstore.Signature) ([]gitstore.RefUpdate, error) {

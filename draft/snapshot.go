@@ -115,6 +115,39 @@ func (snap *snapshot) last(name string) *closing {
 	return nil
 }
 
+// at returns what ended at a place: "x@2", and "x" or "x@1" for the first.
+func (snap *snapshot) at(place string) *closing {
+	name, number := splitPlace(place)
+	for _, c := range snap.closings {
+		if c.name == name && c.number == number {
+			return c
+		}
+	}
+	return nil
+}
+
+// merged returns the last merge of a name, or the one of NAME@2 or REMOTE/NAME, and
+// what the name is here; nil for none. A rest that is open, or was rejected, leaves
+// what was merged before it.
+func (snap *snapshot) merged(name string) (end *closing, local string) {
+	for _, c := range slices.Backward(snap.closings) {
+		if c.state == Merged && (c.name == name || c == snap.at(name)) {
+			return c, name
+		}
+	}
+	for _, r := range snap.remotes {
+		if r.remote+"/"+r.name != name {
+			continue
+		}
+		for _, c := range slices.Backward(snap.closings) {
+			if c.state == Merged && c.tip == r.tip {
+				return c, c.name
+			}
+		}
+	}
+	return nil, name
+}
+
 // place returns the name under which the next draft of a name that ends is kept,
 // and what is there: one that was reopened goes on where it was.
 func (snap *snapshot) place(name string) (string, *closing) {

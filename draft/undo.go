@@ -10,7 +10,8 @@ import (
 )
 
 // Undo makes a draft that takes back what merging a draft did: what later commits
-// changed stays. The draft is called undo-NAME. Errors are a *[ConflictError] when
+// changed stays. Of several merges of a name it is the last, whatever became of
+// the rest; NAME@2 is the second. The draft is called undo-NAME. Errors are a *[ConflictError] when
 // later commits changed the same lines; else as Append's.
 func (s *Store) Undo(ctx context.Context, name string, who gitstore.Signature) (*Written, error) {
 	for range tries {
@@ -30,8 +31,8 @@ func (s *Store) undoOnce(ctx context.Context, name string, who gitstore.Signatur
 	if err != nil {
 		return nil, err
 	}
-	last := snap.last(name)
-	if last == nil || last.state != Merged {
+	last, local := snap.merged(name)
+	if last == nil {
 		return nil, fmt.Errorf("undo %s: %w: no draft of that name was merged", name, ErrNotFound)
 	}
 	d, err := s.closed(ctx, last)
@@ -50,7 +51,7 @@ func (s *Store) undoOnce(ctx context.Context, name string, who gitstore.Signatur
 	if err != nil {
 		return nil, err
 	}
-	w := &Written{Draft: snap.freeName(undoName(name)), Parent: snap.base, Base: snap.base, Created: true}
+	w := &Written{Draft: snap.freeName(undoName(local)), Parent: snap.base, Base: snap.base, Created: true}
 	w.Ref = branchPrefix + w.Draft
 	w.ended.Name = closedPrefix + w.Draft
 	list := []gitstore.Trailer{{Key: trailerDraft, Value: w.Draft}}
@@ -81,6 +82,7 @@ func (s *Store) revert(ctx context.Context, b *gitstore.Batch, d *Draft, merge *
 }
 
 func undoName(name string) string {
+	name = strings.ReplaceAll(name, "@", "-")
 	return strings.TrimRight(("undo-" + name)[:min(maxName, len("undo-"+name))], "-._")
 }
 

@@ -52,7 +52,7 @@ func (v *Vault) ReviewReject(ctx context.Context, p ReviewRejectParams) (*Review
 	if err != nil {
 		return nil, draftError(err)
 	}
-	return &ReviewEnded{Name: v.draftName(d), State: string(done.State), Commit: done.Tip.String(), Kept: done.Ref, Reason: done.Reason}, nil
+	return &ReviewEnded{Name: v.draftName(d), State: string(done.State), Commit: done.Tip.String(), Kept: done.Kept, Reason: done.Reason}, nil
 }
 
 // ReviewReopenParams names a rejected draft.
@@ -108,9 +108,6 @@ func (v *Vault) ReviewUndo(ctx context.Context, p ReviewUndoParams) (*ReviewEnde
 	if err != nil {
 		return nil, err
 	}
-	if d.State != draft.Merged {
-		return nil, errorf(Conflict, "draft %s is %s: there is no merge to take back", d.Name, d.State)
-	}
 	who, err := v.author(ctx, d.repo)
 	if err != nil {
 		return nil, err
@@ -119,13 +116,28 @@ func (v *Vault) ReviewUndo(ctx context.Context, p ReviewUndoParams) (*ReviewEnde
 	var conflict *draft.ConflictError
 	if errors.As(err, &conflict) {
 		return nil, errorf(Conflict, "later commits changed what draft %s did: %s", d.Name, conflictPaths(d, conflict)).
-			hint("git revert -m 1 %s, and decide there", short(d.Merge))
+			hint("revert it with git, and decide there: kb review list --state merged --json names its merge")
+	}
+	if errors.Is(err, draft.ErrNotFound) {
+		return nil, nothingMerged(v.draftName(d), d.State)
 	}
 	if err != nil {
 		return nil, draftError(err)
 	}
 	name := v.draftName(draftOf{&draft.Draft{Name: made.Draft}, d.repo, d.store})
 	return &ReviewEnded{Name: name, State: string(draft.Open), Branch: branchName(made.Ref), Commit: made.Commit.String(), Undoes: v.draftName(d)}, nil
+}
+
+// nothingMerged says why there is nothing to take back.
+func nothingMerged(name string, state draft.State) error {
+	switch state {
+	case draft.Merged:
+		return errorf(Conflict, "draft %s was merged with git, not with kb: which commit did it is not on record", name).
+			hint("git log --merges finds it, git revert -m 1 takes it back")
+	case draft.Rejected:
+		return errorf(Conflict, "draft %s was rejected: there is no merge to take back", name)
+	}
+	return errorf(Conflict, "draft %s is open, and nothing of it was merged: there is no merge to take back", name)
 }
 
 func conflictPaths(d draftOf, e *draft.ConflictError) string {
