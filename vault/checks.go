@@ -59,7 +59,7 @@ func (c *checker) report(e *proposedEdit, line int, check, mend, format string, 
 // check looks for what should be mended before the draft is merged: what no merge
 // takes first, then by path and line. It reads no network.
 func (p *proposal) check(ctx context.Context) ([]CheckFinding, error) {
-	key := fmt.Sprintf("%s %s %s %s %s", p.v.audience, p.repo.GitDir(), p.into, p.tip, p.tree)
+	key := fmt.Sprintf("%s %s %s %s %s %t", p.v.audience, p.repo.GitDir(), p.into, p.tip, p.tree, p.squashed)
 	if found, known := p.v.checkedBefore(key); known {
 		return found, nil
 	}
@@ -116,6 +116,11 @@ func (p *proposal) checkAnew(ctx context.Context) ([]CheckFinding, error) {
 			c.properties(e)
 			c.target(e)
 			c.stub(e)
+		}
+	}
+	if !p.squashed {
+		if err := c.history(ctx); err != nil {
+			return nil, err
 		}
 	}
 	if err := c.inContext(ctx); err != nil {

@@ -17,7 +17,7 @@ func (c *checker) secrets(e *proposedEdit, added map[int]bool) {
 	for _, s := range secrets.Find(e.now) {
 		line := 1 + bytes.Count(e.now[:s.Offset], []byte("\n"))
 		if added[line] {
-			c.report(e, line, checkSecret, "take it out, and revoke it if it is real: the draft's history has it", "looks like %s: %s", s.What, s.Hint)
+			c.report(e, line, checkSecret, "take it out, and revoke it if it is real: the draft's history has it", "%s", secretText(s))
 		}
 	}
 }

@@ -27,6 +27,8 @@ type proposal struct {
 	placing []gitstore.Edit // what merging does beside: notes that go to their target
 	tree    gitstore.TreeID // what the branch would have after merging
 	view    *view           // of tree; see merged
+
+	squashed bool // the branch gets one commit, not those of the draft
 }
 
 // proposedEdit is one file that a draft changes. Its paths are relative to its

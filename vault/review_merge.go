@@ -226,12 +226,13 @@ func (p *proposal) agree(ctx context.Context, d draftOf, merged gitstore.CommitI
 	if len(c.Parents) == 0 || c.Parents[0] != p.into {
 		return errBaseMoved
 	}
-	p.tree, p.view = c.Tree, nil
+	p.tree, p.view, p.squashed = c.Tree, nil, len(c.Parents) == 1
 	p.edits = slices.DeleteFunc(slices.Clone(p.edits), func(e *proposedEdit) bool { return e.skip })
 	found, err := p.check(ctx)
 	if err != nil {
 		return err
 	}
+	found = append(found, announces(c.Message)...)
 	if noCheck {
 		found = slices.DeleteFunc(found, func(f CheckFinding) bool { return !f.unmergeable() })
 	} else if p.v.cfg.Review.Online && !p.v.cfg.Offline {
