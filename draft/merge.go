@@ -212,12 +212,12 @@ func (p *merging) commit() (err error) {
 	list := append([]gitstore.Trailer{{Key: trailerDraft, Value: name}}, p.req.Trailers...)
 	body := p.req.Message
 	if p.req.Squash || p.picked != p.whole {
-		c.Parents = c.Parents[:1]
-		c.Author = p.draft.Author
-		own, err := p.own(p.ctx, p.draft.Base, p.draft.Tip)
+		own, err := p.ownOfPart()
 		if err != nil {
 			return err
 		}
+		c.Parents = c.Parents[:1]
+		c.Author = author(own, p.draft)
 		body = strings.TrimSpace(body + "\n\n" + subjects(own))
 		list = append(list, credits(own)...)
 	}

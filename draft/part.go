@@ -1,6 +1,7 @@
 package draft
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -99,11 +100,11 @@ func (p *merging) rest() error {
 	if err != nil {
 		return err
 	}
-	own, err := p.own(p.ctx, p.draft.Base, p.draft.Tip)
+	own, err := p.ownOfRest()
 	if err != nil {
 		return err
 	}
-	c := &gitstore.Commit{Tree: p.whole, Parents: []gitstore.CommitID{p.done.Commit}, Author: p.draft.Author, Committer: p.committer}
+	c := &gitstore.Commit{Tree: p.whole, Parents: []gitstore.CommitID{p.done.Commit}, Author: author(own, p.draft), Committer: p.committer}
 	if len(p.conflicts) > 0 {
 		if err := p.restOfConflict(c, tip); err != nil {
 			return err
@@ -111,7 +112,11 @@ func (p *merging) rest() error {
 	}
 	body := "The rest of a draft of which a part was merged:\n\n" + subjects(own)
 	list := append([]gitstore.Trailer{{Key: trailerDraft, Value: p.draft.localName()}}, credits(own)...)
-	c.Message = gitstore.CommitMessage(tip.Subject, body, list)
+	subject := tip.Subject
+	if len(own) > 0 {
+		subject = own[0].Subject
+	}
+	c.Message = gitstore.CommitMessage(subject, body, list)
 	p.done.Rest, err = p.batch.WriteCommit(p.ctx, c)
 	return err
 }
@@ -129,4 +134,87 @@ func (p *merging) restOfConflict(c, tip *gitstore.Commit) error {
 	})
 	c.Tree, err = p.batch.TakeFiles(p.ctx, base.Tree, tip.Tree, done)
 	return err
+}
+
+// ownOfPart lists the draft's commits that made what is merged, newest first.
+func (p *merging) ownOfPart() ([]*gitstore.Commit, error) {
+	own, err := p.own(p.ctx, p.draft.Base, p.draft.Tip)
+	if err != nil || p.chosen == nil {
+		return own, err
+	}
+	paths := map[string]bool{}
+	for _, path := range p.chosen {
+		paths[path] = true
+	}
+	for _, e := range p.req.Edits {
+		paths[e.Path] = true // where it was, too
+	}
+	return p.touching(p.ctx, own, paths)
+}
+
+// ownOfRest lists the draft's commits that made what is not merged, newest first.
+func (p *merging) ownOfRest() ([]*gitstore.Commit, error) {
+	own, err := p.own(p.ctx, p.draft.Base, p.draft.Tip)
+	if err != nil {
+		return nil, err
+	}
+	changes, err := p.Repo.DiffTrees(p.ctx, p.picked, p.whole)
+	if err != nil {
+		return nil, err
+	}
+	paths := map[string]bool{}
+	for _, c := range changes {
+		paths[c.Path], paths[c.From] = true, true
+	}
+	for _, c := range p.conflicts {
+		paths[c.Path], paths[c.From], paths[c.Also] = true, true, true
+	}
+	return p.touching(p.ctx, own, paths)
+}
+
+// touching keeps the commits, newest first, that changed one of some files, under
+// the names that they had then; all, if none is found.
+func (s *Store) touching(ctx context.Context, own []*gitstore.Commit, paths map[string]bool) ([]*gitstore.Commit, error) {
+	delete(paths, "")
+	var found []*gitstore.Commit
+	for _, c := range own {
+		changes, err := s.madeBy(ctx, c)
+		if err != nil {
+			return nil, err
+		}
+		touched := false
+		for _, change := range changes {
+			if paths[change.Path] || paths[change.From] {
+				touched = true
+				paths[change.Path] = true
+				if change.From != "" {
+					paths[change.From] = true
+				}
+			}
+		}
+		if touched {
+			found = append(found, c)
+		}
+	}
+	if len(found) == 0 {
+		return own, nil
+	}
+	return found, nil
+}
+
+// madeBy lists what a commit changed.
+func (s *Store) madeBy(ctx context.Context, c *gitstore.Commit) ([]gitstore.Change, error) {
+	var parent gitstore.CommitID
+	if len(c.Parents) > 0 {
+		parent = c.Parents[0]
+	}
+	return s.Repo.Diff(ctx, parent, c.ID, "")
+}
+
+// author is who wrote the newest of some commits, else the draft.
+func author(own []*gitstore.Commit, d *Draft) gitstore.Signature {
+	if len(own) == 0 {
+		return d.Author
+	}
+	return own[0].Author
 }

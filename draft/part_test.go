@@ -5,6 +5,8 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"kb/gitstore"
 )
 
@@ -104,5 +106,32 @@ func TestEndOfRemote(t *testing.T) {
 	u := must(s.Undo(ctx, "origin/y", gitstore.Signature{}))(t)
 	if u.Draft != "undo-y" || changed(t, d, "main", u.Ref) != "D y.md" {
 		t.Errorf("%+v", u)
+	}
+}
+
+// Each half says who made it, and of what.
+func TestAuthorsOfParts(t *testing.T) {
+	t.Parallel()
+	d := newRepo(t, map[string]string{"a.md": "1\n"})
+	s := open(t, d)
+	for _, by := range []struct{ agent, file, text string }{{"Bot", "one.md", "one\n"}, {"Bot2", "two.md", "two\n"}} {
+		c := put("x", map[string]string{by.file: by.text})
+		c.Author = gitstore.Signature{Name: by.agent, Email: "bot@example.org"}
+		c.Subject = by.agent + " writes"
+		c.Trailers = []gitstore.Trailer{{Key: trailerAgent, Value: by.agent}, {Key: trailerSource, Value: "https://example.org/" + by.file}}
+		mustAppend(t, s, c)
+	}
+	c := put("x", map[string]string{"one.md": "-", "dir/one.md": "one\n"})
+	c.Author, c.Subject, c.Trailers = gitstore.Signature{Name: "Mover", Email: "bot@example.org"}, "moves", nil
+	mustAppend(t, s, c)
+	m := mustMerge(t, s, MergeRequest{Name: "x", Only: []string{"dir/one.md"}})
+	const format = "--format=%an|%B"
+	want := "Mover|Merge draft x\n\n- Bot writes\n- moves\n\nKb-Draft: x\nKb-Agent: Bot\nKb-Source: https://example.org/one.md\nReviewed-by: Ada <ada@example.org>\n"
+	if diff := cmp.Diff(want, git(t, d, "log", "-1", format, m.Commit.String())); diff != "" {
+		t.Errorf("part: %s", diff)
+	}
+	want = "Bot2|Bot2 writes\n\nThe rest of a draft of which a part was merged:\n\n- Bot2 writes\n\nKb-Draft: x\nKb-Agent: Bot2\nKb-Source: https://example.org/two.md\n"
+	if diff := cmp.Diff(want, git(t, d, "log", "-1", format, m.Rest.String())); diff != "" {
+		t.Errorf("rest: %s", diff)
 	}
 }
