@@ -323,7 +323,8 @@ func (v *Vault) mergedResult(d draftOf, done *draft.Merge, p ReviewMergeParams) 
 	}
 	for _, c := range done.Changes {
 		col, path := d.repo.locate(c.Path)
-		change := DraftChange{Path: path, Kind: string(c.Kind)}
+		shown, _ := d.repo.shown(c) // it is merged, whatever the counts
+		change := DraftChange{Path: path, Kind: string(c.Kind), Added: shown.change.Added, Removed: shown.change.Removed}
 		if col != nil && len(v.cols) > 1 {
 			change.Collection = col.Name
 		}
