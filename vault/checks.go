@@ -39,6 +39,7 @@ const (
 	checkLink        = "broken_link"       // in what merging would give
 	checkEmbed       = "broken_embed"      // likewise
 	checkTitle       = "duplicate_title"   // of another note of the collection
+	checkForeign     = "foreign_commits"   // of a branch on which the draft was started
 	checkDuplicate   = "near_duplicate"    // says what another note says
 )
 
@@ -60,14 +61,16 @@ func (c *checker) report(e *proposedEdit, line int, check, mend, format string, 
 // takes first, then by path and line. It reads no network.
 func (p *proposal) check(ctx context.Context) ([]CheckFinding, error) {
 	key := fmt.Sprintf("%s %s %s %s %s %t", p.v.audience, p.repo.GitDir(), p.into, p.tip, p.tree, p.squashed)
-	if found, known := p.v.checkedBefore(key); known {
-		return found, nil
+	found, known := p.v.checkedBefore(key)
+	if !known {
+		var err error
+		if found, err = p.checkAnew(ctx); err != nil {
+			return nil, err
+		}
+		p.v.rememberChecks(key, slices.Clone(found))
 	}
-	found, err := p.checkAnew(ctx)
-	if err == nil {
-		p.v.rememberChecks(key, found)
-	}
-	return found, err
+	foreign, err := p.foreign(ctx) // which depends on where branches are
+	return append(found, foreign...), err
 }
 
 // mostChecked is how many drafts' findings are remembered.

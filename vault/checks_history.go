@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"kb/gitstore"
@@ -123,4 +124,53 @@ func announces(message string) (found []CheckFinding) {
 		found = append(found, CheckFinding{Line: 1, Check: checkSecret, Mend: "say it without, or make a new draft", Message: "the message of the merge " + secretText(s)})
 	}
 	return found
+}
+
+// foreign reports commits that merging would publish though they are another
+// branch's: the draft was started there.
+func (p *proposal) foreign(ctx context.Context) (found []CheckFinding, err error) {
+	if slices.ContainsFunc(p.edits, func(e *proposedEdit) bool { return e.skip }) {
+		return nil, nil // a part of the draft is chosen by notes
+	}
+	parted, err := p.repo.Diverge(ctx, p.into, p.tip)
+	if err != nil {
+		return nil, errorf(Internal, "list the draft's commits: %w", err)
+	}
+	var others []gitstore.CommitID
+	for _, id := range parted.Theirs {
+		c, err := p.repo.Commit(id)
+		if err != nil {
+			return nil, errorf(Internal, "read %s: %w", short(id), err)
+		}
+		if !slices.ContainsFunc(c.Trailers, func(t gitstore.Trailer) bool { return strings.EqualFold(t.Key, "Kb-Draft") }) {
+			others = append(others, id)
+		}
+	}
+	if len(others) == 0 {
+		return nil, nil
+	}
+	branches, err := p.repo.Refs("refs/heads/")
+	if err != nil {
+		return nil, errorf(Internal, "list branches: %w", err)
+	}
+	for _, b := range branches {
+		if b.Err != nil || strings.HasPrefix(b.Name, draftRefs) {
+			continue
+		}
+		n := 0
+		for _, id := range others {
+			has, err := p.repo.IsAncestor(ctx, id, b.Commit)
+			if err != nil {
+				return nil, errorf(Internal, "look for %s in %s: %w", short(id), branchName(b.Name), err)
+			}
+			if has {
+				n++
+			}
+		}
+		if n > 0 {
+			found = append(found, CheckFinding{Line: 1, Check: checkForeign, Mend: "merge that branch first, or start the draft on the branch that it is for",
+				Message: fmt.Sprintf("also publishes %s of %s", plural(n, "commit"), branchName(b.Name))})
+		}
+	}
+	return found, nil
 }
