@@ -49,6 +49,21 @@ func (v *Vault) draftStore(r *repo) (*draft.Store, gitstore.CommitID, error) {
 	return &draft.Store{Repo: r.Repo, Base: ref}, tip, nil
 }
 
+// draftsToRead is draftStore for who only reads: on an unborn branch, a detached
+// HEAD or a draft there are drafts, too. unsure says then why it is not known
+// which branch they are for; they are compared with the usual one.
+func (v *Vault) draftsToRead(r *repo) (s *draft.Store, unsure, err error) {
+	s, _, err = v.draftStore(r)
+	if err == nil || AsError(err).Code != Conflict {
+		return s, nil, err
+	}
+	base := "refs/heads/main"
+	if _, missing := r.Resolve(base); missing != nil {
+		base = "refs/heads/master"
+	}
+	return &draft.Store{Repo: r.Repo, Base: base}, err, nil
+}
+
 // draftError makes one of ours of what a [draft.Store] says.
 func draftError(err error) error {
 	var ours *Error

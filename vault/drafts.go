@@ -102,6 +102,8 @@ type draftOf struct {
 	*draft.Draft
 	repo  *repo
 	store *draft.Store
+
+	unsure error // why it is not known which branch the draft is for, if it is not
 }
 
 // findDrafts returns those that are asked for, of all repositories.
@@ -113,7 +115,7 @@ func (v *Vault) findDrafts(ctx context.Context, p DraftsParams) (found []draftOf
 	}
 	var names []string
 	for _, r := range v.repos {
-		store, _, err := v.draftStore(r)
+		store, unsure, err := v.draftsToRead(r)
 		if err != nil {
 			return nil, err
 		}
@@ -124,7 +126,7 @@ func (v *Vault) findDrafts(ctx context.Context, p DraftsParams) (found []draftOf
 		for i := range list {
 			names = append(names, list[i].Name)
 			if name == "" || list[i].Name == name {
-				found = append(found, draftOf{&list[i], r, store})
+				found = append(found, draftOf{Draft: &list[i], repo: r, store: store, unsure: unsure})
 			}
 		}
 	}

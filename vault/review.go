@@ -37,7 +37,7 @@ func (v *Vault) review(ctx context.Context, name string) (draftOf, error) {
 		d, err := store.Find(ctx, name)
 		switch {
 		case err == nil:
-			found = append(found, draftOf{d, r, store})
+			found = append(found, draftOf{Draft: d, repo: r, store: store})
 		case !errors.Is(err, draft.ErrNotFound):
 			return draftOf{}, errorf(Internal, "%w", err)
 		}
@@ -104,6 +104,9 @@ func (d draftOf) at(commit string) error {
 // one that drafts are for, unless another is named.
 func (d draftOf) target(name string) (string, gitstore.CommitID, error) {
 	ref := d.store.Base
+	if name == "" && d.unsure != nil {
+		return "", gitstore.CommitID{}, d.unsure
+	}
 	if name != "" {
 		ref = "refs/heads/" + strings.TrimPrefix(name, "refs/heads/")
 	}

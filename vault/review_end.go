@@ -124,7 +124,7 @@ func (v *Vault) ReviewUndo(ctx context.Context, p ReviewUndoParams) (*ReviewEnde
 	if err != nil {
 		return nil, draftError(err)
 	}
-	name := v.draftName(draftOf{&draft.Draft{Name: made.Draft}, d.repo, d.store})
+	name := v.draftName(draftOf{Draft: &draft.Draft{Name: made.Draft}, repo: d.repo, store: d.store})
 	return &ReviewEnded{Name: name, State: string(draft.Open), Branch: branchName(made.Ref), Commit: made.Commit.String(), Undoes: v.draftName(d)}, nil
 }
 

@@ -86,7 +86,10 @@ func (v *Vault) reviewItem(ctx context.Context, d draftOf) (*ReviewItem, error) 
 	if d.State != draft.Open {
 		return item, nil
 	}
-	item.Into, item.Old = branchName(d.store.Base), age > oldDraft
+	item.Old = age > oldDraft
+	if d.unsure == nil {
+		item.Into = branchName(d.store.Base)
+	}
 	if p == nil {
 		item.Notes = info.Changed
 		return item, nil
@@ -164,6 +167,8 @@ func (d *ReviewItem) mergeText(t *Text) string {
 	switch {
 	case d.State != string(draft.Open):
 		return t.Plain(d.State)
+	case d.Into == "":
+		return t.Dim("branch unknown")
 	case len(d.Conflicts) > 0:
 		return t.Warn(plural(len(d.Conflicts), "conflict"))
 	}
