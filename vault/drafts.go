@@ -103,6 +103,7 @@ type draftOf struct {
 	repo  *repo
 	store *draft.Store
 
+	hidden bool  // it changes notes that the audience does not see
 	unsure error // why it is not known which branch the draft is for, if it is not
 }
 
@@ -124,9 +125,17 @@ func (v *Vault) findDrafts(ctx context.Context, p DraftsParams) (found []draftOf
 			return nil, errorf(Internal, "list drafts: %w", err)
 		}
 		for i := range list {
-			names = append(names, list[i].Name)
-			if name == "" || list[i].Name == name {
-				found = append(found, draftOf{Draft: &list[i], repo: r, store: store, unsure: unsure})
+			d := draftOf{Draft: &list[i], repo: r, store: store, unsure: unsure}
+			seen, err := d.seen(ctx, v)
+			if err != nil {
+				return nil, err
+			}
+			if !seen {
+				continue
+			}
+			names = append(names, d.Name)
+			if name == "" || d.Name == name {
+				found = append(found, d)
 			}
 		}
 	}
@@ -140,6 +149,67 @@ func (v *Vault) findDrafts(ctx context.Context, p DraftsParams) (found []draftOf
 		return b.when().Compare(a.when())
 	})
 	return found, nil
+}
+
+// hiddenTitle stands for what a draft says of notes that an agent does not see.
+const hiddenTitle = "changes to notes you do not see"
+
+// seen reports whether v's audience may know of the draft: agents do not where it
+// changes nothing but what they do not see.
+func (d *draftOf) seen(ctx context.Context, v *Vault) (bool, error) {
+	if v.audience != Agent {
+		return true, nil
+	}
+	hidden, all, err := d.hidesNotes(ctx, v)
+	d.hidden = hidden
+	return !all, err
+}
+
+// hidesNotes reports whether a draft changes notes that agents do not see, at its
+// end or in a commit of its own, and whether it changes no others.
+func (d draftOf) hidesNotes(ctx context.Context, v *Vault) (hidden, all bool, err error) {
+	changes, err := d.store.Changes(ctx, d.Draft)
+	if err != nil {
+		return false, false, errorf(Internal, "%w", err)
+	}
+	n := 0
+	for _, change := range changes {
+		if d.conceals(v, change) {
+			n++
+		}
+	}
+	all = n > 0 && n == len(changes)
+	if n > 0 || d.Base.IsZero() {
+		return n > 0, all, nil
+	}
+	parted, err := d.repo.Diverge(ctx, d.Base, d.Tip)
+	if err != nil {
+		return false, false, errorf(Internal, "read draft %s: %w", d.Name, err)
+	}
+	for _, id := range parted.Theirs {
+		c, err := d.repo.Commit(id)
+		if err != nil || len(c.Parents) != 1 {
+			continue
+		}
+		own, err := d.repo.Diff(ctx, c.Parents[0], id, "")
+		if err != nil {
+			return false, false, errorf(Internal, "read draft %s: %w", d.Name, err)
+		}
+		if slices.ContainsFunc(own, func(change gitstore.Change) bool { return d.conceals(v, change) }) {
+			return true, false, nil
+		}
+	}
+	return false, false, nil
+}
+
+// conceals reports whether agents see neither the note nor what it was.
+func (d draftOf) conceals(v *Vault, change gitstore.Change) bool {
+	for _, full := range []string{change.Path, change.From} {
+		if c, p := d.repo.locate(full); full != "" && c != nil && !v.visible(c, p) && v.private(p) {
+			return true
+		}
+	}
+	return false
 }
 
 // noDraft says that there is no such draft, and which there are.
@@ -174,6 +244,9 @@ func (d draftOf) info(ctx context.Context, v *Vault, whole bool) (*DraftInfo, *p
 		Author: d.Author.Name, Agent: d.Agent, Client: d.Client, Remote: d.Remote, Date: d.Date.UTC().Format(time.RFC3339),
 		State: string(d.State), Ahead: d.Ahead, Behind: d.Behind, Reason: d.Reason, By: d.By.Name,
 		Conflicts: []DraftConflict{}, Checks: []CheckFinding{}, Changes: []DraftChange{},
+	}
+	if d.hidden {
+		i.Title = hiddenTitle
 	}
 	if !d.Base.IsZero() {
 		i.Base = d.Base.String()

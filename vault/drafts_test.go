@@ -120,7 +120,18 @@ func TestDraftsPrivate(t *testing.T) {
 	if d := b.drafts(map[string]any{"name": "d"}).Drafts[0]; d.Changed != 1 || len(d.Changes) != 1 || d.Changes[0].Path != "retry.md" || d.Author != "Ada" || d.Agent != "" {
 		t.Errorf("%+v", d)
 	}
+	if d := b.drafts(map[string]any{"name": "d"}).Drafts[0]; d.Title != "changes to notes you do not see" {
+		t.Errorf("title: %+v", d)
+	}
 	if d := person.drafts(map[string]any{"name": "d"}).Drafts[0]; d.Changed != 2 {
 		t.Errorf("a person: %+v", d)
+	}
+	person.change("kb_edit", map[string]any{"path": "notes:journal/secret.md", "append": "x", "draft": "only"})
+	if r := b.drafts(nil); r.Total != 1 || len(r.Drafts) != 1 || r.Drafts[0].Name != "d" {
+		t.Errorf("an agent sees a draft of private notes: %+v", r)
+	}
+	b.refused("kb_drafts", map[string]any{"name": "only"}, vault.NotFound)
+	if r := person.drafts(nil); r.Total != 2 {
+		t.Errorf("a person: %+v", r)
 	}
 }
