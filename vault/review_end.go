@@ -87,7 +87,7 @@ func (v *Vault) ReviewReopen(ctx context.Context, p ReviewReopenParams) (*Review
 	if err != nil {
 		return nil, draftError(err)
 	}
-	return &ReviewEnded{Name: v.draftName(d), State: string(done.State), Branch: branchName(done.Ref), Commit: done.Tip.String()}, nil
+	return &ReviewEnded{Name: v.draftName(draftOf{Draft: done, repo: d.repo, store: d.store}), State: string(done.State), Branch: branchName(done.Ref), Commit: done.Tip.String()}, nil
 }
 
 // ReviewUndoParams names a merged draft.
