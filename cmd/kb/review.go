@@ -122,12 +122,18 @@ func writeFiles(dir string, r *vault.ReviewEdited) (names []string, err error) {
 
 // openEditor runs the user's editor, as git finds it, on files.
 func (d *editDesk) openEditor(names []string) error {
-	editor := "vi"
+	editor := ""
 	for _, name := range []string{"GIT_EDITOR", "VISUAL", "EDITOR"} {
 		if set := os.Getenv(name); set != "" {
 			editor = set
 			break
 		}
+	}
+	if editor == "" {
+		if !isTerminal(d.in) {
+			return &vault.Error{Code: vault.Usage, Message: "there is no terminal for an editor", Hint: "EDITOR=COMMAND kb review edit " + d.cmd.Name + " runs one that needs none"}
+		}
+		editor = "vi"
 	}
 	cmd := exec.CommandContext(d.ctx, "sh", append([]string{"-c", editor + ` "$@"`, editor}, names...)...)
 	if runtime.GOOS == "windows" {
