@@ -141,11 +141,11 @@ func readOnlyHint(writable string) string {
 // every file system can hold.
 func (v *Vault) checkTarget(c *collection, p string, fresh bool) error {
 	full := c.full(p)
-	if err := gitstore.CheckPath(p, fresh); err != nil {
-		return errorf(Usage, "%w", err).hint("a path within the collection, such as guides/retry.md")
-	}
 	if why := v.protection(c, p); why != "" {
 		return errorf(Protected, "%s is protected: %s", full, why).hint("no draft changes it; a person can, with git")
+	}
+	if err := gitstore.CheckPath(p, fresh); err != nil {
+		return errorf(Usage, "%w", err).hint("a path within the collection, such as guides/retry.md")
 	}
 	if !c.holds(p) {
 		return errorf(Usage, "%s would be no note of collection %s", clip(p, 200), c.Name).

@@ -100,6 +100,9 @@ func TestEditRename(t *testing.T) {
 	b.refused("kb_edit", map[string]any{"path": "retry", "rename": "limits.md"}, vault.Conflict, "limits.md exists")
 	b.refused("kb_edit", map[string]any{"path": "retry", "rename": "../x.md"}, vault.Usage)
 	b.refused("kb_edit", map[string]any{"path": "retry", "rename": "legal/x.md"}, vault.Protected)
+	b.refused("kb_edit", map[string]any{"path": "retry", "rename": ".git/x.md"}, vault.Protected)
+	b.refused("kb_edit", map[string]any{"path": "retry", "set": map[string]any{"title": "two\nlines"}}, vault.Usage)
+	b.refused("kb_edit", map[string]any{"path": "retry", "set": map[string]any{"title": "bidi \u202e"}}, vault.Usage)
 	b.refused("kb_edit", map[string]any{"path": "retry", "rename": "retry"}, vault.Usage, "has that path")
 	if r := b.change("kb_edit", map[string]any{"path": "retry", "rename": "net/"}); r.Path != "net/retry.md" {
 		t.Errorf("into a directory: %s", r.Path)

@@ -104,7 +104,12 @@ func (p *EditParams) checkWords() error {
 			}
 		}
 	}
-	for key := range p.Set {
+	for key, value := range p.Set {
+		if title, ok := value.(string); ok && strings.EqualFold(key, "title") {
+			if err := checkLine("title", title, mostTitle); err != nil {
+				return err
+			}
+		}
 		if err := checkLine("a key of set", key, mostWord); err != nil || key == "" {
 			return errorf(Usage, "set: %q is no name of a property", clip(key, 60))
 		}

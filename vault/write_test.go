@@ -220,7 +220,7 @@ func TestWriteRefused(t *testing.T) {
 		{note(map[string]any{"directory": "limits.md"}), vault.Conflict, ""},
 		{note(map[string]any{"directory": "../manual"}), vault.Usage, "leads out"},
 		{note(map[string]any{"directory": "a/../../x"}), vault.Usage, ""},
-		{note(map[string]any{"directory": ".git/hooks"}), vault.Usage, ".git"},
+		{note(map[string]any{"directory": ".git/hooks"}), vault.Protected, ".git"},
 		{note(map[string]any{"directory": "Legal"}), vault.Protected, "legal/**"},
 		{note(map[string]any{"directory": "journal"}), vault.Protected, "private"},
 		{note(map[string]any{"filename": "AGENTS.md"}), vault.Protected, "agents.md"},
