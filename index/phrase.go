@@ -142,17 +142,23 @@ func (e *evaluation) phraseInNames(terms []string, u *unit) {
 	for _, n := range e.v.names.lookup(terms[0]) {
 		d := n.doc()
 		for _, m := range e.v.docs[d].members {
-			b.toks = b.an.tokens(b.toks[:0], []byte(trimExtension(e.v.members[m].Path)))
-			b.stream = b.stream[:0]
-			for _, t := range b.toks {
-				if h := t.term.hash; t.kind == mainToken {
-					b.stream = append(b.stream, byte(h), byte(h>>8), byte(h>>16))
-				}
-			}
-			if countIn(b.stream, u.phrase) > 0 {
+			if countIn(b.pathStream(e.v.members[m].Path), u.phrase) > 0 {
 				e.add(d, fieldWeight[fieldName])
 				break
 			}
 		}
 	}
+}
+
+// pathStream returns the words of a path as a position stream has them, until the
+// builder's next use.
+func (b *builder) pathStream(path string) []byte {
+	b.toks = b.an.tokens(b.toks[:0], []byte(trimExtension(path)))
+	b.stream = b.stream[:0]
+	for _, t := range b.toks {
+		if h := t.term.hash; t.kind == mainToken {
+			b.stream = append(b.stream, byte(h), byte(h>>8), byte(h>>16))
+		}
+	}
+	return b.stream
 }

@@ -2,6 +2,7 @@ package index
 
 import (
 	"context"
+	"encoding/binary"
 	"fmt"
 	"runtime"
 	"slices"
@@ -27,11 +28,10 @@ type Statistics struct {
 
 // Posting is what a term is to one note.
 type Posting struct {
-	Note    int                  // index into Statistics.Order
-	Counts  [StoredFields]uint32 // how often it stands in each field, as far as scores count
-	Lengths [StoredFields]uint32 // of the note's fields
-	Name    bool                 // it stands in a file name of the note
-	Folder  bool                 // else in a folder's
+	Note   int                  // index into Statistics.Order
+	Counts [StoredFields]uint32 // how often it stands in each field, as far as scores count
+	Name   bool                 // it stands in a file name of the note
+	Folder bool                 // else in a folder's
 }
 
 // Statistics returns what is the same for all queries.
@@ -48,7 +48,7 @@ func (v *View) Statistics() Statistics {
 
 // EachTerm calls fn with every term of the view in byte order, with the notes that
 // have it, ascending. The terms of whole tags begin with U+0001. fn must not keep
-// the slice. With [View.Statistics] this is all that ranking needs.
+// the slice.
 func (v *View) EachTerm(ctx context.Context, fn func(term string, postings []Posting) error) error {
 	defer runtime.KeepAlive(v)
 	s := v.segs.scratches.Get().(*scratch)
@@ -112,8 +112,8 @@ func (e *evaluation) allTerms() (terms []string, err error) {
 // postingsOf appends the postings of a term to list.
 func (e *evaluation) postingsOf(list []Posting, term string) ([]Posting, error) {
 	for i := range e.v.parts {
-		err := e.postings(term, i, func(num uint32, d int32, freq uint64) {
-			p := Posting{Note: int(d), Lengths: e.v.parts[i].entries[num].lens}
+		err := e.postings(term, i, func(_ uint32, d int32, freq uint64) {
+			p := Posting{Note: int(d)}
 			unpack(freq, (*tally)(&p.Counts))
 			list = append(list, p)
 		})
@@ -137,11 +137,12 @@ func (e *evaluation) postingsOf(list []Posting, term string) ([]Posting, error) 
 	return list, nil
 }
 
-// EachStream calls fn with every note's position stream, which decides phrases: for
-// each section of text that no phrase crosses, the field in one byte, the number
-// of words in four, little-endian, and three for each word, the low 24 bits of a
-// hash of its term. Notes come in ascending order; fn must not keep
-// the stream.
+// EachStream calls fn with every note's lengths of fields and its position stream,
+// which decides phrases: for each section of text that no phrase crosses, the
+// field in one byte, the number of words in four, little-endian, and three for each
+// word, [TermHash] of its term. The note's paths are sections of the field
+// StoredFields. Notes come in ascending order; fn must not keep the stream. With
+// [View.Statistics] and [View.EachTerm] this is all that ranking needs.
 func (v *View) EachStream(ctx context.Context, fn func(note int, lengths [StoredFields]uint32, stream []byte) error) error {
 	defer runtime.KeepAlive(v)
 	type place struct {
@@ -156,6 +157,9 @@ func (v *View) EachStream(ctx context.Context, fn func(note int, lengths [Stored
 			}
 		}
 	}
+	b := v.segs.builders.Get().(*builder)
+	defer v.segs.builders.Put(b)
+	b.an.begin()
 	for d, p := range at {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -164,12 +168,21 @@ func (v *View) EachStream(ctx context.Context, fn func(note int, lengths [Stored
 		if err != nil {
 			return err
 		}
+		for _, m := range v.docs[d].members {
+			words := b.pathStream(v.members[m].Path)
+			stream = append(stream, StoredFields)
+			stream = binary.LittleEndian.AppendUint32(stream, uint32(len(words)/3))
+			stream = append(stream, words...)
+		}
 		if err := fn(d, v.parts[p.part].entries[p.num].lens, stream); err != nil {
 			return err
 		}
 	}
 	return nil
 }
+
+// TermHash is the 24 bits of a term that position streams have.
+func TermHash(term string) uint32 { return hashTerm(term) }
 
 // stream returns a copy of a note's position stream.
 func (v *View) stream(part int, num uint32) (out []byte, err error) {

@@ -54,7 +54,7 @@ func (b *builder) keepSearch(key string) bool {
 		if !leads && !strings.HasPrefix(name, assetDir+"/q/") {
 			continue
 		}
-		if !b.out.keepAs(name, "") {
+		if !b.out.keepAs(name, b.out.keysIn[name]) {
 			b.out.forget(kept...)
 			return false
 		}

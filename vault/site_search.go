@@ -33,7 +33,6 @@ func (w *view) siteSearch(ctx context.Context, docs []*site.Doc) (*site.SearchDa
 		return nil, err
 	}
 	stats := text.Statistics()
-	paths := pathsOf(docs)
 	return &site.SearchData{
 		Language: language, Average: stats.Average, Stops: stops, Articles: articles, Notes: stats.Order, Obsolete: stats.Obsolete,
 		Each: func(ctx context.Context, fn func(string, []site.SearchPosting) error) error {
@@ -46,19 +45,9 @@ func (w *view) siteSearch(ctx context.Context, docs []*site.Doc) (*site.SearchDa
 				return fn(term, list)
 			})
 		},
-		Streams: func(ctx context.Context, fn func(int, [site.SearchFields]uint32, []string, []byte) error) error {
-			return text.EachStream(ctx, func(n int, lengths [index.StoredFields]uint32, stream []byte) error {
-				return fn(n, lengths, paths[docs[stats.Order[n]].Blob], stream)
-			})
+		Streams: func(ctx context.Context, fn func(int, [site.SearchFields]uint32, []byte) error) error {
+			return text.EachStream(ctx, fn)
 		},
+		Hash: index.TermHash,
 	}, nil
-}
-
-// pathsOf lists the paths of each blob, in order.
-func pathsOf(docs []*site.Doc) map[note.ID][]string {
-	out := map[note.ID][]string{}
-	for _, d := range docs {
-		out[d.Blob] = append(out[d.Blob], d.Path)
-	}
-	return out
 }

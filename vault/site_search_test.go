@@ -6,9 +6,9 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"html"
 	"io"
 	"io/fs"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -19,14 +19,15 @@ import (
 	"unicode"
 
 	"kb/internal/vaulttest"
+	"kb/note"
 	"kb/vault"
 )
 
-// answer is what one side finds: notes, by their titles, with their scores.
+// answer is what one side finds: notes, by the bytes they are, with their scores.
 type answer []scored
 
 type scored struct {
-	Title string
+	Blob  string
 	Score float64
 }
 
@@ -114,7 +115,7 @@ func compareSearch(t *testing.T, dir string, queries []string) {
 	if _, err := v.SiteBuild(ctx, vault.SiteBuildParams{Out: out}); err != nil {
 		t.Fatal(err)
 	}
-	got := siteAnswers(t, node, out, queries)
+	got := siteAnswers(t, node, dir, out, queries)
 	wrong := 0
 	for i, q := range queries {
 		want := serverAnswer(t, v, q)
@@ -157,13 +158,13 @@ func serverAnswer(t *testing.T, v *vault.Vault, query string) (a answer) {
 		t.Fatalf("%q: %v", query, err)
 	}
 	for _, h := range r.Results {
-		a = append(a, scored{h.Title, h.Score})
+		a = append(a, scored{h.Blob, h.Score})
 	}
 	return a
 }
 
-// siteAnswers asks the site in dir.
-func siteAnswers(t *testing.T, node, dir string, queries []string) []answer {
+// siteAnswers asks the site in out, which was made of a vault.
+func siteAnswers(t *testing.T, node, vaultDir, out string, queries []string) []answer {
 	t.Helper()
 	var in, stderr bytes.Buffer
 	for _, q := range queries {
@@ -173,65 +174,89 @@ func siteAnswers(t *testing.T, node, dir string, queries []string) []answer {
 		}
 		in.Write(append(raw, '\n'))
 	}
-	cmd := exec.Command(node, filepath.Join("..", "site", "testdata", "search.js"), dir)
+	cmd := exec.Command(node, filepath.Join("..", "site", "testdata", "search.js"), out)
 	cmd.Stdin, cmd.Stderr = &in, &stderr
 	raw, err := cmd.Output()
 	if err != nil {
 		t.Fatalf("node: %v\n%s", err, &stderr)
 	}
-	titles := titlesIn(t, dir)
-	var out []answer
+	blobs, sources := blobsIn(t, vaultDir), sourcesIn(t, out)
+	var answers []answer
 	for l := range bytes.Lines(raw) {
-		var pairs [][2]any
-		if err := json.Unmarshal(l, &pairs); err != nil {
+		var found []struct {
+			Note  int
+			Page  string
+			Score float64
+		}
+		if err := json.Unmarshal(l, &found); err != nil {
 			t.Fatalf("%s: %v", l, err)
 		}
 		var a answer
-		for _, p := range pairs {
-			a = append(a, scored{titles[p[0].(string)], p[1].(float64)})
+		for _, f := range found {
+			a = append(a, scored{blobs[f.Note], f.Score})
+			source := sources[strings.TrimSuffix(f.Page, ".html")]
+			if source != blobs[f.Note] && slices.Contains(blobs, source) {
+				t.Fatalf("the row of note %d leads to %s, which is another's page", f.Note, f.Page)
+			}
 		}
-		out = append(out, a)
+		answers = append(answers, a)
 	}
-	if len(out) != len(queries) {
-		t.Fatalf("%d answers to %d queries\n%s", len(out), len(queries), &stderr)
+	if len(answers) != len(queries) {
+		t.Fatalf("%d answers to %d queries\n%s", len(answers), len(queries), &stderr)
 	}
-	return out
+	return answers
 }
 
-// titlesIn returns the title of each page of a site.
-func titlesIn(t *testing.T, dir string) map[string]string {
+// blobsIn returns the distinct notes of a vault in the order of their first paths.
+func blobsIn(t *testing.T, dir string) (blobs []string) {
+	t.Helper()
+	files := map[string]string{}
+	for name, raw := range markdownIn(t, dir) {
+		files[name] = note.Hash(raw).String()
+	}
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		if !slices.Contains(blobs, files[name]) {
+			blobs = append(blobs, files[name])
+		}
+	}
+	return blobs
+}
+
+// sourcesIn returns which note each page of a site is of, by the source beside it,
+// unless that lacks a comment of the note.
+func sourcesIn(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	out := map[string]string{}
-	err := filepath.WalkDir(dir, func(name string, e fs.DirEntry, err error) error {
-		if err != nil || !strings.HasSuffix(name, ".html") {
-			return err
-		}
-		raw, err := os.ReadFile(name)
-		rel, _ := filepath.Rel(dir, name)
-		_, rest, _ := strings.Cut(string(raw), `<meta property="og:title" content="`)
-		title, _, _ := strings.Cut(rest, `">`)
-		out[filepath.ToSlash(rel)] = html.UnescapeString(title)
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
+	for name, raw := range markdownIn(t, dir) {
+		out[strings.TrimSuffix(name, ".md")] = note.Hash(raw).String()
 	}
 	return out
 }
 
-// notesIn returns the texts of the vault's notes.
-func notesIn(t *testing.T, dir string) (texts []string) {
+// markdownIn reads the Markdown files below dir.
+func markdownIn(t *testing.T, dir string) map[string][]byte {
 	t.Helper()
+	out := map[string][]byte{}
 	err := filepath.WalkDir(dir, func(name string, e fs.DirEntry, err error) error {
 		if err != nil || !strings.HasSuffix(name, ".md") {
 			return err
 		}
 		raw, err := os.ReadFile(name)
-		texts = append(texts, string(raw))
+		rel, _ := filepath.Rel(dir, name)
+		out[filepath.ToSlash(rel)] = raw
 		return err
 	})
 	if err != nil {
 		t.Fatal(err)
+	}
+	return out
+}
+
+// notesIn returns the texts of the vault's notes, by path.
+func notesIn(t *testing.T, dir string) (texts []string) {
+	files := markdownIn(t, dir)
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		texts = append(texts, string(files[name]))
 	}
 	return texts
 }

@@ -3,6 +3,7 @@ var import_node_fs = require("node:fs");
 var import_node_readline = require("node:readline");
 
 // search/data.ts
+var version = 2;
 async function unpack(packed) {
   const raw = Uint8Array.from(atob(packed), (c) => c.charCodeAt(0));
   const stream = new Blob([raw]).stream().pipeThrough(new DecompressionStream("deflate-raw"));
@@ -38,11 +39,13 @@ var Reader = class {
       unit2 *= 128;
     }
   }
-  bytes(n) {
-    this.i += n;
-    return this.b.subarray(this.i - n, this.i);
+  get position() {
+    return this.i;
   }
-  // key reads the next term.
+  skip(n) {
+    this.i += n;
+  }
+  // key reads the next term of a list.
   key() {
     const shared = this.number();
     const more = this.number();
@@ -53,24 +56,36 @@ var Reader = class {
     this.last = term;
     return utf8.decode(term);
   }
+  postings() {
+    const n = this.number();
+    const p = { notes: Array(n), kinds: Array(n), at: Array(n), counts: [] };
+    for (let i = 0, note = 0; i < n; i++) p.notes[i] = note += this.number();
+    for (let i = 0; i < n; i++) p.kinds[i] = this.b[this.i++];
+    for (let i = 0; i < n; i++) {
+      p.at[i] = p.counts.length;
+      for (let kind = p.kinds[i] & 63; kind; kind >>= 1) if (kind & 1) p.counts.push(this.number());
+    }
+    return p;
+  }
+  places(end) {
+    const out = /* @__PURE__ */ new Map();
+    for (let note = 0; this.i < end; ) {
+      note += this.number();
+      const byField = [];
+      for (let f = 0, kind = this.b[this.i++]; f < 7; f++) {
+        const list = [];
+        if (kind & 1 << f) for (let n = this.number(), at = 0; n > 0; n--) list.push(at += this.number());
+        byField.push(list);
+      }
+      out.set(note, byField);
+    }
+    return out;
+  }
 };
 function readTerms(b) {
   const r = new Reader(b);
   const out = /* @__PURE__ */ new Map();
-  for (let n = r.number(); n > 0; n--) {
-    const term = r.key();
-    const p = { notes: [], kinds: [], at: [], counts: [] };
-    let note = 0;
-    for (let k = r.number(); k > 0; k--) {
-      note += r.number();
-      const kind = r.number();
-      p.notes.push(note);
-      p.kinds.push(kind);
-      p.at.push(p.counts.length);
-      for (let f = 0; f < 6; f++) if (kind & 1 << f) p.counts.push(r.number(), r.number());
-    }
-    out.set(term, p);
-  }
+  for (let n = r.number(); n > 0; n--) out.set(r.key(), r.postings());
   return out;
 }
 function readWords(b) {
@@ -79,21 +94,36 @@ function readWords(b) {
   for (let n = r.number(); n > 0; n--) out.push([r.key(), r.number()]);
   return out;
 }
-function readStreams(b, n) {
-  const r = new Reader(b);
+function find(from, note) {
+  let low = 0;
+  let high = from.length;
+  while (low < high) {
+    const mid = low + high >> 1;
+    if (from[mid] <= note) low = mid + 1;
+    else high = mid;
+  }
+  return low - 1;
+}
+function shardOf(first, term) {
+  let low = 0;
+  let high = first.length;
+  while (low < high) {
+    const mid = low + high >> 1;
+    if (compareBytes(first[mid], term) <= 0) low = mid + 1;
+    else high = mid;
+  }
+  return low - 1;
+}
+function covering(first, prefix) {
   const out = [];
-  for (; n > 0; n--) {
-    const lengths = Array.from({ length: 6 }, () => r.number());
-    const paths = Array.from({ length: r.number() }, () => utf8.decode(r.bytes(r.number())));
-    out.push({ lengths, paths, words: r.bytes(r.number()) });
+  for (let i = Math.max(0, shardOf(first, prefix)); i < first.length; i++) {
+    if (compareBytes(first[i], prefix) > 0 && !first[i].startsWith(prefix)) break;
+    out.push(i);
   }
   return out;
 }
-function find(from, note) {
-  let i = from.length - 1;
-  while (from[i] > note) i--;
-  return i;
-}
+var backwards = (s) => Array.from(s).reverse().join("");
+var hash = (files2, i) => files2.slice(10 * i, 10 * i + 10);
 var Data = class {
   constructor(index, files2) {
     this.index = index;
@@ -101,68 +131,90 @@ var Data = class {
   }
   index;
   files;
-  shards = /* @__PURE__ */ new Map();
-  streams = /* @__PURE__ */ new Map();
-  vocabulary = /* @__PURE__ */ new Map();
-  async packed(name, file) {
-    return unpack(await this.files(name, file));
-  }
-  // shardOf is the number of the shard that a term is in, if anywhere.
-  shardOf(term) {
-    let low = 0;
-    let high = this.index.first.length;
-    while (low < high) {
-      const mid = low + high >> 1;
-      if (compareBytes(this.index.first[mid], term) <= 0) low = mid + 1;
-      else high = mid;
+  read = /* @__PURE__ */ new Map();
+  fieldLengths = [];
+  part(name, file, read) {
+    let p = this.read.get(name + file);
+    if (!p) {
+      p = this.files(name, `kb/q/${name}.${file}.js`).then(unpack).then(read);
+      this.read.set(name + file, p);
+      p.catch(() => this.read.delete(name + file));
     }
-    return low - 1;
-  }
-  shard(i) {
-    let p = this.shards.get(i);
-    if (!p) this.shards.set(i, p = this.packed("terms", this.index.shards[i]).then(readTerms));
     return p;
   }
+  // ready loads what every query needs.
+  async ready() {
+    if (this.fieldLengths.length) return;
+    this.fieldLengths = await this.part("lengths", this.index.lengths, (b) => {
+      const r = new Reader(b);
+      return Array.from({ length: 6 * this.index.n }, () => r.number());
+    });
+  }
+  // length is of a field of a note: ready must have been awaited.
+  length(field, note) {
+    return this.fieldLengths[field * this.index.n + note];
+  }
+  long(term) {
+    return Object.hasOwn(this.index.long, term) ? this.index.long[term] : void 0;
+  }
+  shard(i) {
+    return this.part("terms", hash(this.index.terms, i), readTerms);
+  }
   async postings(term) {
-    const i = this.shardOf(term);
+    const own2 = this.long(term);
+    if (own2) return this.part("list", hash(own2, 0), (b) => new Reader(b).postings());
+    const i = shardOf(this.index.first, term);
     return i < 0 ? void 0 : (await this.shard(i)).get(term);
   }
-  // beginning returns the terms that begin so, in byte order, but no tags.
-  async beginning(prefix) {
-    const out = [];
-    for (let i = Math.max(0, this.shardOf(prefix)); i < this.index.shards.length; i++) {
-      if (compareBytes(this.index.first[i], prefix) > 0 && !this.index.first[i].startsWith(prefix)) break;
-      for (const term of (await this.shard(i)).keys()) if (term.startsWith(prefix) && term[0] !== "") out.push(term);
+  // places returns where a term stands that has postings.
+  async places(term) {
+    const own2 = this.long(term);
+    if (own2) return this.part("placed", hash(own2, 1), (b) => new Reader(b).places(b.length));
+    const i = shardOf(this.index.first, term);
+    const terms = this.shard(i);
+    const bytes2 = await this.part("places", hash(this.index.places, i), (b) => b);
+    const r = new Reader(bytes2);
+    for (const t of (await terms).keys()) {
+      const size = r.number();
+      if (t === term) return r.places(r.position + size);
+      r.skip(size);
     }
-    return out;
+    return /* @__PURE__ */ new Map();
+  }
+  // beginning returns the terms that begin so, but no tags.
+  async beginning(prefix) {
+    const shards = covering(this.index.first, prefix).map((i) => this.shard(i));
+    const out = Object.keys(this.index.long);
+    for (const shard of await Promise.all(shards)) out.push(...shard.keys());
+    return out.filter((term) => term.startsWith(prefix) && term[0] !== "");
   }
   // words returns the terms of so many characters with the numbers of their notes.
   words(length) {
     const file = this.index.words[length];
-    if (!file) return Promise.resolve([]);
-    let p = this.vocabulary.get(length);
-    if (!p) this.vocabulary.set(length, p = this.packed("words", file).then(readWords));
-    return p;
+    return file ? this.part("words", file, readWords) : Promise.resolve([]);
+  }
+  // around returns the words with one of these beginnings, and those with the end.
+  async around(beginnings, end) {
+    const words2 = async (sorted, prefix) => {
+      const lists = covering(sorted.first, prefix).map((i) => this.part("words", hash(sorted.files, i), readWords));
+      return (await Promise.all(lists)).flat().filter(([w]) => w.startsWith(prefix));
+    };
+    const [tails, ...heads] = await Promise.all([words2(this.index.tails, backwards(end)), ...beginnings.map((b) => words2(this.index.heads, b))]);
+    return [...new Map([...heads.flat(), ...tails.map(([w, n]) => [backwards(w), n])])];
   }
   async row(note) {
-    return (await this.files("rows", this.index.rows[note >> 6]))[note & 63];
+    const rows = await this.part("rows", hash(this.index.rows, Math.floor(note / this.index.per)), readJSON);
+    return rows[note % this.index.per];
   }
   async text(note) {
-    const i = find(this.index.textFrom, note);
-    const texts = JSON.parse(utf8.decode(await this.packed("texts", this.index.texts[i])));
-    return texts[note - this.index.textFrom[i]];
-  }
-  async stream(note) {
-    const from = this.index.phrasesFrom;
-    const i = find(from, note);
-    let p = this.streams.get(i);
-    if (!p) {
-      const n = (from[i + 1] ?? this.index.n) - from[i];
-      this.streams.set(i, p = this.packed("phrases", this.index.phrases[i]).then((b) => readStreams(b, n)));
-    }
-    return (await p)[note - from[i]];
+    const list = await this.part("textList", this.index.texts, readJSON);
+    const i = find(list.from, note);
+    return (await this.part("texts", hash(list.files, i), readJSON))[note - list.from[i]];
   }
 };
+function readJSON(b) {
+  return JSON.parse(utf8.decode(b));
+}
 
 // search/words.ts
 var dense = [
@@ -662,11 +714,14 @@ var Engine = class {
   weight = /* @__PURE__ */ new Map();
   // of the unit in hand, by note
   average;
-  async search(text, most) {
+  async search(text) {
     const p = plan(text, this.analyzer, this.stops);
-    const found = { hits: [], total: 0, corrected: [], missing: [], remark: p.remark, plan: p };
+    const found = { hits: [], corrected: [], missing: [], remark: p.remark, plan: p };
     const score = /* @__PURE__ */ new Map();
     const cover = /* @__PURE__ */ new Map();
+    for (const u of p.units) for (const t of u.phrase || u.terms) void this.data.postings(t).catch(() => {
+    });
+    await this.data.ready();
     for (const u of p.units) await this.look(u, p, found, score, cover);
     let wanted = 0;
     for (const u of p.units) if (u.scored && !u.extra) wanted += u.idf;
@@ -679,9 +734,8 @@ var Engine = class {
       if (old.has(note)) s *= obsoleteFactor;
       all.push({ note, score: Math.round(s * 1e6) / 1e6 });
     }
-    found.total = all.length;
     all.sort((a, b) => b.score - a.score || a.note - b.note);
-    found.hits = all.slice(0, most);
+    found.hits = all;
     return found;
   }
   // look looks a unit up and adds its scores.
@@ -729,13 +783,13 @@ var Engine = class {
     let at = p.at[i];
     for (let f = 0; f < 6; f++) {
       if (!(p.kinds[i] & 1 << f)) continue;
-      if (fields & 1 << f) sum += this.field(f, p.counts[at], p.counts[at + 1]);
-      at += 2;
+      if (fields & 1 << f) sum += this.field(f, p.counts[at], p.notes[i]);
+      at++;
     }
     return sum;
   }
-  field(f, n, length) {
-    return weights[f] * n / (1 - bs[f] + bs[f] * (length / this.average[f]));
+  field(f, n, note) {
+    return weights[f] * n / (1 - bs[f] + bs[f] * (this.data.length(f, note) / this.average[f]));
   }
   async collectPrefix(u) {
     const terms = [.../* @__PURE__ */ new Set([...await this.data.beginning(u.raw), ...u.terms])].sort(compareBytes);
@@ -747,39 +801,31 @@ var Engine = class {
       }
     }
   }
+  // collectPhrase weighs a phrase as if it were one term: as often as its words
+  // stand behind each other.
   async collectPhrase(u, phrase2) {
-    let stored = null;
-    let named = null;
-    for (const t of new Set(phrase2)) {
-      const p = await this.data.postings(t);
-      const inText = /* @__PURE__ */ new Set();
-      const inPath = /* @__PURE__ */ new Set();
-      p?.notes.forEach((note, i) => {
-        if (p.kinds[i] & 63) inText.add(note);
-        if (p.kinds[i] >> 6) inPath.add(note);
-      });
-      stored = stored ? intersect(stored, inText) : inText;
-      named = named ? intersect(named, inPath) : inPath;
-    }
-    const hashes = phrase2.map(hashTerm);
-    for (const note of stored) {
-      const stream = await this.data.stream(note);
-      const counts = countPhrase(stream.words, hashes);
+    const distinct = [...new Set(phrase2)];
+    if ((await Promise.all(distinct.map((t) => this.data.postings(t)))).includes(void 0)) return;
+    const places = /* @__PURE__ */ new Map();
+    await Promise.all(distinct.map(async (t) => places.set(t, await this.data.places(t))));
+    const lists = phrase2.map((t) => places.get(t));
+    const named = [];
+    for (const [note, first] of lists[0]) {
+      const rest = lists.slice(1).map((l) => l.get(note));
+      if (rest.includes(void 0)) continue;
+      const count = (f) => {
+        const others = rest.map((r) => new Set(r[f]));
+        return first[f].filter((at) => others.every((o, k) => o.has(at + k + 1))).length;
+      };
       let w = 0;
-      for (let f = 0; f < 6; f++) if (counts[f] > 0 && u.fields & 1 << f) w += this.field(f, counts[f], stream.lengths[f]);
+      for (let f = 0; f < 6; f++) {
+        const n = u.fields & 1 << f && first[f].length ? count(f) : 0;
+        if (n > 0) w += this.field(f, n, note);
+      }
       if (w > 0) this.add(note, w);
+      if (u.fields & 1 << nameField && first[nameField].length && count(nameField) > 0) named.push(note);
     }
-    if (!(u.fields & 1 << nameField)) return;
-    for (const note of named) {
-      const { paths } = await this.data.stream(note);
-      if (paths.some((path) => this.inPath(path, phrase2))) this.add(note, nameWeight);
-    }
-  }
-  inPath(path, phrase2) {
-    const dot = path.lastIndexOf(".");
-    const name = dot > path.lastIndexOf("/") + 1 ? path.slice(0, dot) : path;
-    const terms = this.analyzer.tokens(name).filter((t) => t.kind === 0 /* Main */).map((t) => t.term);
-    return terms.some((_, i) => phrase2.every((p, k) => terms[i + k] === p));
+    for (const note of named) this.add(note, nameWeight);
   }
   // otherwise reads a word that no note has as the beginning of one, or in another
   // spelling.
@@ -806,21 +852,19 @@ var Engine = class {
     const n = Array.from(unknown).length;
     const most = n >= 8 ? 2 : n >= 4 ? 1 : 0;
     for (let d = 1; d <= most; d++) {
-      const best = await this.nearest(unknown, n, d, fields);
+      const best = await this.nearest(unknown, d, fields);
       if (best) return best;
     }
     return "";
   }
   // nearest is the most frequent term within so many edits, the first in byte
   // order of equals.
-  async nearest(unknown, length, edits, fields) {
+  async nearest(unknown, edits, fields) {
     const ascii2 = /^[\x00-\x7f]*$/.test(unknown);
     const near = [];
-    for (let n = length - edits; n <= length + edits; n++) {
-      for (const w of await this.data.words(n)) {
-        if (ascii2 && !/^[\x00-\x7f]*$/.test(w[0])) continue;
-        if (within(unknown, w[0], edits)) near.push(w);
-      }
+    for (const w of await this.alike(Array.from(unknown), edits)) {
+      if (ascii2 && !/^[\x00-\x7f]*$/.test(w[0])) continue;
+      if (within(unknown, w[0], edits)) near.push(w);
     }
     near.sort((a, b) => compareBytes(a[0], b[0]));
     let best = "";
@@ -836,6 +880,13 @@ var Engine = class {
     }
     this.weight.clear();
     return best;
+  }
+  // alike returns words among which are all those within so many edits. One edit
+  // leaves two characters at one end, unless it swaps the middle ones of four.
+  async alike(c, edits) {
+    if (edits === 1) return this.data.around(c.length === 4 ? [c[0] + c[1], c[0] + c[2]] : [c[0] + c[1]], c.slice(-2).join(""));
+    const lengths = Array.from({ length: 2 * edits + 1 }, (_, i) => c.length - edits + i);
+    return (await Promise.all(lengths.map((n) => this.data.words(n)))).flat();
   }
   // allowed is the notes that a query's structure allows.
   allowed(n, strict) {
@@ -866,24 +917,6 @@ var Engine = class {
     return all;
   }
 };
-var utf83 = new TextEncoder();
-function hashTerm(term) {
-  let h = 2166136261;
-  for (const b of utf83.encode(term)) h = Math.imul(h ^ b, 16777619);
-  return (h ^ h >>> 24) & 16777215;
-}
-function countPhrase(words2, phrase2) {
-  const counts = [0, 0, 0, 0, 0, 0];
-  const view = new DataView(words2.buffer, words2.byteOffset, words2.byteLength);
-  const at = (i) => words2[i] | words2[i + 1] << 8 | words2[i + 2] << 16;
-  for (let i = 0; i + 5 <= words2.length; ) {
-    const field = words2[i];
-    const end = i + 5 + 3 * view.getUint32(i + 1, true);
-    for (i += 5; i + 3 * phrase2.length <= end; i += 3) if (phrase2.every((h, k) => at(i + 3 * k) === h)) counts[field]++;
-    i = end;
-  }
-  return counts;
-}
 function leafSet(units, strict) {
   const any2 = /* @__PURE__ */ new Set();
   let all = null;
@@ -1273,29 +1306,25 @@ var Searcher = class _Searcher {
   ready;
   static async open(files2, file) {
     const index = await files2("search", file);
-    if (index.v !== 1) throw new Error("the search data is of another version: load the page anew");
-    const { stops, articles } = await files2("stops", index.stops);
+    if (index.v !== version) throw new Error("the search data is of another version: load the page anew");
     const [language] = index.lang.toLowerCase().replaceAll("_", "-").split("-");
-    const { stem, ready } = stemmerOf({ language, articles }, async (l) => index.stems[l] ? snowball(await files2("stem", index.stems[l])) : void 0);
+    const { stem, ready } = stemmerOf({ language, articles: index.articles }, async (l) => index.stems[l] ? snowball(await files2("stem", index.stems[l])) : void 0);
     const data = new Data(index, files2);
+    void data.ready().catch(() => {
+    });
     const analyzer = new Analyzer(stem);
-    return new _Searcher(data, new Engine(data, analyzer, new Set(stops)), analyzer, ready);
+    return new _Searcher(data, new Engine(data, analyzer, new Set(index.stops)), analyzer, ready);
   }
-  // rank returns the best notes by number.
-  async rank(query, most) {
+  async search(query) {
     if (await this.ready(query)) this.analyzer.forget();
-    return this.engine.search(query, most);
-  }
-  async search(query, most) {
-    const found = await this.rank(query, most);
-    const results = await Promise.all(
-      found.hits.map(async (h) => ({
-        row: await this.data.row(h.note),
-        score: h.score,
-        excerpt: async () => excerpt(await this.data.text(h.note), found.plan.units, this.analyzer)
-      }))
-    );
-    return { results, total: found.total, corrected: found.corrected, missing: found.missing, remark: found.remark };
+    const { hits, plan: plan2, ...said } = await this.engine.search(query);
+    const result = async (h) => ({
+      note: h.note,
+      row: await this.data.row(h.note),
+      score: h.score,
+      excerpt: async () => excerpt(await this.data.text(h.note), plan2.units, this.analyzer)
+    });
+    return { ...said, total: hits.length, results: (from, to) => Promise.all(hits.slice(from, to).map(result)) };
   }
 };
 
@@ -1317,7 +1346,7 @@ async function queries() {
   const kb2 = {};
   new Function("window", (0, import_node_fs.readFileSync)(dir + "/kb/site.js", "utf8"))({ kb: kb2 });
   const searcher = await Searcher.open(files, kb2.at.search);
-  await lines(async (query) => (await searcher.search(query, 10)).results.map((r) => [r.row.p, r.score]));
+  await lines(async (query) => (await (await searcher.search(query)).results(0, 10)).map((r) => ({ note: r.note, page: r.row.p, score: r.score })));
 }
 async function words() {
   const stemmer = async (language) => {

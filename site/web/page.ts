@@ -57,24 +57,29 @@ export async function navigation(): Promise<void> {
 }
 
 function list(nodes: NavNode[], current: string): HTMLUListElement {
-  return element("ul", {}, ...nodes.map((n) => element("li", {}, entry(n, current))));
+  return element("ul", {}, ...nodes.map((n) => entry(n, current)));
 }
 
-function entry(n: NavNode, current: string): HTMLElement {
+// entry is a note, or a folder that opens and closes.
+function entry(n: NavNode, current: string): HTMLLIElement {
   const link = element("a", { textContent: n.t });
   if (n.p) {
     link.href = (html.dataset.root || "") + encodeURI(n.p);
     if (n.p === current) link.setAttribute("aria-current", "page");
   }
-  if (!n.i) return link;
-  const folder = element("details", {}, element("summary", {}, link));
-  const open = () => {
-    if (folder.open && folder.children.length === 1) folder.append(list(n.i!, current));
+  if (!n.i) return element("li", {}, link);
+  const toggle = element("button", { type: "button", className: "toggle" });
+  const item = element("li", { className: "folder" }, link, toggle);
+  let inside: HTMLUListElement | undefined;
+  const show = (open: boolean) => {
+    if (open && !inside) item.append((inside = list(n.i!, current)));
+    if (inside) inside.hidden = !open;
+    toggle.setAttribute("aria-expanded", String(open));
+    toggle.setAttribute("aria-label", "Notes in " + n.t);
   };
-  folder.addEventListener("toggle", open);
-  folder.open = holds(n, current);
-  open();
-  return folder;
+  toggle.addEventListener("click", () => show(toggle.getAttribute("aria-expanded") !== "true"));
+  show(holds(n, current));
+  return item;
 }
 
 function holds(n: NavNode, page: string): boolean {

@@ -1,9 +1,9 @@
 // Ranking, as the server's: docs/reference/ranking.md, "Score", is the rule, and
 // the order of every sum is the server's too, so that scores are equal to the bit.
-import { type Data, type Postings, compareBytes } from "./data";
+import { type Data, type Places, type Postings, compareBytes } from "./data";
 import { type Node, Op, type Plan, type Unit, plan } from "./query";
 import type { Analyzer } from "./words";
-import { Kind, classOf } from "./words";
+import { classOf } from "./words";
 
 const k1 = 1.5;
 const weights = [3, 2, 1.5, 1.5, 0.5, 1];
@@ -22,8 +22,7 @@ export interface Hit {
 }
 
 export interface Found {
-  hits: Hit[]; // the best, in order
-  total: number;
+  hits: Hit[]; // best first
   corrected: [string, string][];
   missing: string[];
   remark: string;
@@ -42,11 +41,13 @@ export class Engine {
     this.average = data.index.avg;
   }
 
-  async search(text: string, most: number): Promise<Found> {
+  async search(text: string): Promise<Found> {
     const p = plan(text, this.analyzer, this.stops);
-    const found: Found = { hits: [], total: 0, corrected: [], missing: [], remark: p.remark, plan: p };
+    const found: Found = { hits: [], corrected: [], missing: [], remark: p.remark, plan: p };
     const score = new Map<number, number>();
     const cover = new Map<number, number>();
+    for (const u of p.units) for (const t of u.phrase || u.terms) void this.data.postings(t).catch(() => {}); // side by side
+    await this.data.ready();
     for (const u of p.units) await this.look(u, p, found, score, cover);
     let wanted = 0;
     for (const u of p.units) if (u.scored && !u.extra) wanted += u.idf;
@@ -59,9 +60,8 @@ export class Engine {
       if (old.has(note)) s *= obsoleteFactor;
       all.push({ note, score: Math.round(s * 1e6) / 1e6 });
     }
-    found.total = all.length;
     all.sort((a, b) => b.score - a.score || a.note - b.note);
-    found.hits = all.slice(0, most);
+    found.hits = all;
     return found;
   }
 
@@ -114,14 +114,14 @@ export class Engine {
     let at = p.at[i];
     for (let f = 0; f < 6; f++) {
       if (!(p.kinds[i] & (1 << f))) continue;
-      if (fields & (1 << f)) sum += this.field(f, p.counts[at], p.counts[at + 1]);
-      at += 2;
+      if (fields & (1 << f)) sum += this.field(f, p.counts[at], p.notes[i]);
+      at++;
     }
     return sum;
   }
 
-  private field(f: number, n: number, length: number): number {
-    return (weights[f] * n) / (1 - bs[f] + bs[f] * (length / this.average[f]));
+  private field(f: number, n: number, note: number): number {
+    return (weights[f] * n) / (1 - bs[f] + bs[f] * (this.data.length(f, note) / this.average[f]));
   }
 
   private async collectPrefix(u: Unit): Promise<void> {
@@ -135,40 +135,31 @@ export class Engine {
     }
   }
 
+  // collectPhrase weighs a phrase as if it were one term: as often as its words
+  // stand behind each other.
   private async collectPhrase(u: Unit, phrase: string[]): Promise<void> {
-    let stored: Set<number> | null = null; // notes that have all terms in their text
-    let named: Set<number> | null = null; // and in their paths
-    for (const t of new Set(phrase)) {
-      const p = await this.data.postings(t);
-      const inText = new Set<number>();
-      const inPath = new Set<number>();
-      p?.notes.forEach((note, i) => {
-        if (p.kinds[i] & 63) inText.add(note);
-        if (p.kinds[i] >> 6) inPath.add(note);
-      });
-      stored = stored ? intersect(stored, inText) : inText;
-      named = named ? intersect(named, inPath) : inPath;
-    }
-    const hashes = phrase.map(hashTerm);
-    for (const note of stored!) {
-      const stream = await this.data.stream(note);
-      const counts = countPhrase(stream.words, hashes);
+    const distinct = [...new Set(phrase)];
+    if ((await Promise.all(distinct.map((t) => this.data.postings(t)))).includes(undefined)) return;
+    const places = new Map<string, Places>();
+    await Promise.all(distinct.map(async (t) => places.set(t, await this.data.places(t))));
+    const lists = phrase.map((t) => places.get(t)!);
+    const named: number[] = [];
+    for (const [note, first] of lists[0]) {
+      const rest = lists.slice(1).map((l) => l.get(note));
+      if (rest.includes(undefined)) continue;
+      const count = (f: number): number => {
+        const others = rest.map((r) => new Set(r![f]));
+        return first[f].filter((at) => others.every((o, k) => o.has(at + k + 1))).length;
+      };
       let w = 0;
-      for (let f = 0; f < 6; f++) if (counts[f] > 0 && u.fields & (1 << f)) w += this.field(f, counts[f], stream.lengths[f]);
+      for (let f = 0; f < 6; f++) {
+        const n = u.fields & (1 << f) && first[f].length ? count(f) : 0;
+        if (n > 0) w += this.field(f, n, note);
+      }
       if (w > 0) this.add(note, w);
+      if (u.fields & (1 << nameField) && first[nameField].length && count(nameField) > 0) named.push(note);
     }
-    if (!(u.fields & (1 << nameField))) return;
-    for (const note of named!) {
-      const { paths } = await this.data.stream(note);
-      if (paths.some((path) => this.inPath(path, phrase))) this.add(note, nameWeight);
-    }
-  }
-
-  private inPath(path: string, phrase: string[]): boolean {
-    const dot = path.lastIndexOf(".");
-    const name = dot > path.lastIndexOf("/") + 1 ? path.slice(0, dot) : path;
-    const terms = this.analyzer.tokens(name).filter((t) => t.kind === Kind.Main).map((t) => t.term);
-    return terms.some((_, i) => phrase.every((p, k) => terms[i + k] === p));
+    for (const note of named) this.add(note, nameWeight);
   }
 
   // otherwise reads a word that no note has as the beginning of one, or in another
@@ -197,7 +188,7 @@ export class Engine {
     const n = Array.from(unknown).length;
     const most = n >= 8 ? 2 : n >= 4 ? 1 : 0;
     for (let d = 1; d <= most; d++) {
-      const best = await this.nearest(unknown, n, d, fields);
+      const best = await this.nearest(unknown, d, fields);
       if (best) return best;
     }
     return "";
@@ -205,14 +196,12 @@ export class Engine {
 
   // nearest is the most frequent term within so many edits, the first in byte
   // order of equals.
-  private async nearest(unknown: string, length: number, edits: number, fields: number): Promise<string> {
+  private async nearest(unknown: string, edits: number, fields: number): Promise<string> {
     const ascii = /^[\x00-\x7f]*$/.test(unknown);
     const near: [string, number][] = [];
-    for (let n = length - edits; n <= length + edits; n++) {
-      for (const w of await this.data.words(n)) {
-        if (ascii && !/^[\x00-\x7f]*$/.test(w[0])) continue;
-        if (within(unknown, w[0], edits)) near.push(w);
-      }
+    for (const w of await this.alike(Array.from(unknown), edits)) {
+      if (ascii && !/^[\x00-\x7f]*$/.test(w[0])) continue;
+      if (within(unknown, w[0], edits)) near.push(w);
     }
     near.sort((a, b) => compareBytes(a[0], b[0]));
     let best = "";
@@ -228,6 +217,14 @@ export class Engine {
     }
     this.weight.clear();
     return best;
+  }
+
+  // alike returns words among which are all those within so many edits. One edit
+  // leaves two characters at one end, unless it swaps the middle ones of four.
+  private async alike(c: string[], edits: number): Promise<[string, number][]> {
+    if (edits === 1) return this.data.around(c.length === 4 ? [c[0] + c[1], c[0] + c[2]] : [c[0] + c[1]], c.slice(-2).join(""));
+    const lengths = Array.from({ length: 2 * edits + 1 }, (_, i) => c.length - edits + i);
+    return (await Promise.all(lengths.map((n) => this.data.words(n)))).flat();
   }
 
   // allowed is the notes that a query's structure allows.
@@ -258,29 +255,6 @@ export class Engine {
     for (const k of n.kids) if (k.not) for (const note of this.allowed(k, true)) all.delete(note);
     return all;
   }
-}
-
-const utf8 = new TextEncoder();
-
-// hashTerm is FNV-1a, folded to 24 bits.
-function hashTerm(term: string): number {
-  let h = 2166136261;
-  for (const b of utf8.encode(term)) h = Math.imul(h ^ b, 16777619);
-  return (h ^ (h >>> 24)) & 0xffffff;
-}
-
-// countPhrase counts a phrase in each field of a stream.
-function countPhrase(words: Uint8Array, phrase: number[]): number[] {
-  const counts = [0, 0, 0, 0, 0, 0];
-  const view = new DataView(words.buffer, words.byteOffset, words.byteLength);
-  const at = (i: number) => words[i] | (words[i + 1] << 8) | (words[i + 2] << 16);
-  for (let i = 0; i + 5 <= words.length; ) {
-    const field = words[i];
-    const end = i + 5 + 3 * view.getUint32(i + 1, true);
-    for (i += 5; i + 3 * phrase.length <= end; i += 3) if (phrase.every((h, k) => at(i + 3 * k) === h)) counts[field]++;
-    i = end;
-  }
-  return counts;
 }
 
 function leafSet(units: Unit[], strict: boolean): Set<number> {
@@ -331,5 +305,3 @@ export function within(a: string, b: string, edits: number): boolean {
   }
   return row[y.length] <= edits;
 }
-
-export { Kind };

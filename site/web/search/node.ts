@@ -1,6 +1,6 @@
 // The searcher for node, which tests run. `search.js DIR` reads queries from
-// standard input, a JSON string a line, and writes what the site in DIR finds: pages
-// and scores. `search.js DIR words` reads words instead, with the grammar that they are
+// standard input, a JSON string a line, and writes what the site in DIR finds: notes,
+// pages and scores. `search.js DIR words` reads words instead, with the grammar that they are
 // read by, and writes the tokens of each; DIR has the stemmers then.
 import { existsSync, readFileSync } from "node:fs";
 import { createInterface } from "node:readline";
@@ -28,7 +28,7 @@ async function queries(): Promise<void> {
   const kb = {} as { at: { search: string } };
   new Function("window", readFileSync(dir + "/kb/site.js", "utf8"))({ kb });
   const searcher = await Searcher.open(files, kb.at.search);
-  await lines(async (query: string) => (await searcher.search(query, 10)).results.map((r) => [r.row.p, r.score]));
+  await lines(async (query: string) => (await (await searcher.search(query)).results(0, 10)).map((r) => ({ note: r.note, page: r.row.p, score: r.score })));
 }
 
 async function words(): Promise<void> {

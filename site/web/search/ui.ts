@@ -1,16 +1,20 @@
 // The search dialog and page.
 import { at, load, root } from "../site";
 import type { Excerpt } from "./excerpt";
-import { type Answer, Searcher } from "./searcher";
+import { type Answer, type Result, Searcher } from "./searcher";
+import { classOf, isDense } from "./words";
 
-const most = 20;
+const page = 10; // results at a time
 const pause = 80; // ms after the last key
 const recentKey = "kb-recent";
 
 let opening: Promise<Searcher> | undefined;
 
 function searcher(): Promise<Searcher> {
-  opening ||= Searcher.open(load, at().search!);
+  if (!opening) {
+    opening = Searcher.open(load, at().search!);
+    opening.catch(() => (opening = undefined)); // it may be tried again
+  }
   return opening;
 }
 
@@ -25,23 +29,47 @@ class Finder {
   readonly input = element("input", { id: "kb-search-input", type: "search", autocomplete: "off", spellcheck: false, placeholder: "Search the notes" });
   readonly list = element("ul", { id: "kb-search-results" });
   readonly status = element("p", { className: "finder-status" });
+  readonly recent = element("p", { className: "finder-recent", hidden: true });
+  readonly more = element("button", { type: "button", className: "finder-more", textContent: "More results", hidden: true });
   private turn = 0;
   private timer = 0;
   private selected = -1;
+  private asked = ""; // what the list answers
+  private excerpts = new Map<Element, () => Promise<void>>();
+  private seen = new IntersectionObserver((entries) => {
+    for (const e of entries) if (e.isIntersecting) void this.excerpts.get(e.target)?.();
+  });
 
   constructor(private shown: (query: string) => void) {
     const { input, list, status } = this;
-    input.setAttribute("role", "combobox");
-    input.setAttribute("aria-label", "Search the notes");
-    input.setAttribute("aria-controls", list.id);
-    input.setAttribute("aria-expanded", "false");
-    input.setAttribute("aria-autocomplete", "list");
+    for (const [name, value] of Object.entries({
+      role: "combobox", "aria-label": "Search the notes", "aria-controls": list.id, "aria-expanded": "false", "aria-autocomplete": "list",
+    })) {
+      input.setAttribute(name, value);
+    }
     list.setAttribute("role", "listbox");
     list.setAttribute("aria-label", "Results");
     status.setAttribute("role", "status");
     input.addEventListener("input", () => this.later());
     input.addEventListener("keydown", (e) => this.key(e));
     list.addEventListener("click", () => remember(input.value));
+    this.offer();
+  }
+
+  // offer shows the last searches while nothing is asked.
+  private offer(): void {
+    const last = recent();
+    this.recent.hidden = !last.length || !!this.input.value.trim();
+    this.recent.replaceChildren("Searched before: ");
+    for (const query of last) {
+      const again = element("button", { type: "button", textContent: query });
+      again.addEventListener("click", () => {
+        this.input.value = query;
+        this.input.focus();
+        void this.search();
+      });
+      this.recent.append(again, " ");
+    }
   }
 
   private later(): void {
@@ -50,60 +78,75 @@ class Finder {
   }
 
   async search(): Promise<void> {
+    clearTimeout(this.timer);
     const query = this.input.value.trim();
     const turn = ++this.turn;
     this.shown(query);
-    if (!query) return this.show([], recent().length ? "" : "");
-    let answer: Answer;
+    this.offer();
+    if (!query) return this.clear("", "");
     try {
-      answer = await (await searcher()).search(query, most);
+      const answer = await (await searcher()).search(query);
+      const first = await answer.results(0, page);
+      if (turn !== this.turn) return; // something else is asked for by now
+      this.clear(query, said(answer));
+      this.append(answer, first, turn);
     } catch (e) {
-      if (turn === this.turn) this.show([], "Search failed: " + (e as Error).message);
-      return;
+      if (turn === this.turn) this.clear(query, "Search failed: " + (e as Error).message);
     }
-    if (turn !== this.turn) return; // something else is asked for by now
-    const items = answer.results.map((r, i) => this.item(r.row.p, r.row.t, r.row.f, i));
-    this.show(items, said(answer));
-    await Promise.all(
-      answer.results.map(async (r, i) => {
-        const x = await r.excerpt();
-        if (turn === this.turn) this.fill(items[i], r.row.p, x);
-      }),
-    );
   }
 
-  private item(page: string, title: string, where: string, i: number): HTMLLIElement {
-    const link = element("a", { href: root() + encodeURI(page), tabIndex: -1 }, element("b", { textContent: title }));
-    const place = where.replace(/^ \/ |\/$/g, "").replaceAll("/", " / ");
-    if (place) link.append(element("small", { textContent: place }));
-    const item = element("li", { id: "kb-result-" + i }, link);
-    item.setAttribute("role", "option");
-    item.setAttribute("aria-selected", "false");
-    return item;
-  }
-
-  private fill(item: HTMLLIElement, page: string, x: Excerpt): void {
-    const link = item.firstElementChild as HTMLAnchorElement;
-    const words = [...new Set(x.text.filter((p) => p.mark).map((p) => p.s))].slice(0, 8);
-    link.href = root() + encodeURI(page) + (words.length ? "?mark=" + words.map(encodeURIComponent).join("+") : "") + (x.anchor ? "#" + encodeURIComponent(x.anchor) : "");
-    const p = element("p");
-    if (x.heading) p.append(element("small", { textContent: x.heading + " · " }));
-    for (const part of x.text) p.append(part.mark ? element("mark", { textContent: part.s }) : part.s);
-    link.append(p);
-  }
-
-  private show(items: HTMLLIElement[], status: string): void {
-    this.list.replaceChildren(...items);
+  private clear(query: string, status: string): void {
+    this.asked = query;
+    this.seen.disconnect();
+    this.excerpts.clear();
+    this.list.replaceChildren();
+    this.more.hidden = true;
     this.status.textContent = status;
-    this.input.setAttribute("aria-expanded", String(items.length > 0));
+    this.input.setAttribute("aria-expanded", "false");
     this.select(-1);
   }
 
+  private append(answer: Answer, results: Result[], turn: number): void {
+    const shown = this.list.children.length + results.length;
+    for (const r of results) {
+      const item = this.item(r);
+      this.list.append(item);
+      this.seen.observe(item);
+    }
+    this.input.setAttribute("aria-expanded", String(shown > 0));
+    this.more.hidden = shown >= answer.total;
+    this.more.onclick = async () => {
+      this.more.hidden = true;
+      const next = await answer.results(shown, shown + page);
+      if (turn === this.turn) this.append(answer, next, turn);
+    };
+  }
+
+  private item({ row, excerpt }: Result): HTMLLIElement {
+    const link = element("a", { href: root() + encodeURI(row.p), tabIndex: -1, id: "kb-result-" + this.list.children.length });
+    link.setAttribute("role", "option");
+    link.setAttribute("aria-selected", "false");
+    link.append(element("b", { textContent: row.t }));
+    const place = [(row.f || "").replace(/\/$/, "").replaceAll("/", " / "), row.d || ""].filter((s) => s).join(" · ");
+    if (place) link.append(element("small", { textContent: place }));
+    const passage = element("span"); // keeps its place meanwhile
+    link.append(passage);
+    const item = element("li", {}, link);
+    item.setAttribute("role", "none");
+    // The text of a note is loaded when its result comes into view.
+    this.excerpts.set(item, async () => {
+      this.seen.unobserve(item);
+      this.excerpts.delete(item);
+      fill(link, passage, row.p, await excerpt());
+    });
+    return item;
+  }
+
   private select(i: number): void {
-    const items = this.list.children;
+    const items = this.list.querySelectorAll("a");
     items[this.selected]?.setAttribute("aria-selected", "false");
     this.selected = i;
-    const item = items[i] as HTMLElement | undefined;
+    const item = items[i];
     item?.setAttribute("aria-selected", "true");
     item?.scrollIntoView({ block: "nearest" });
     if (item) this.input.setAttribute("aria-activedescendant", item.id);
@@ -111,15 +154,29 @@ class Finder {
   }
 
   private key(e: KeyboardEvent): void {
+    if (e.isComposing) return;
     const n = this.list.children.length;
     if (e.key === "ArrowDown" && n) this.select((this.selected + 1) % n);
-    else if (e.key === "ArrowUp" && n) this.select((this.selected + n) % (n + 1) === n ? -1 : this.selected - 1);
-    else if (e.key === "Enter" && n) {
-      remember(this.input.value);
-      (this.list.children[Math.max(0, this.selected)].firstElementChild as HTMLAnchorElement).click();
-    } else return;
+    else if (e.key === "ArrowUp" && n) this.select(this.selected < 0 ? n - 1 : this.selected - 1);
+    else if (e.key === "Enter") void this.go();
+    else return;
     e.preventDefault();
   }
+
+  // go opens the selected result, or the first, of what the field says.
+  private async go(): Promise<void> {
+    if (this.asked !== this.input.value.trim()) await this.search();
+    this.list.querySelectorAll("a")[Math.max(0, this.selected)]?.click();
+  }
+}
+
+// fill adds to a result the passage that answers, and makes it lead there.
+function fill(link: HTMLAnchorElement, passage: HTMLElement, page: string, x: Excerpt): void {
+  const words = [...new Set(x.text.filter((p) => p.mark).map((p) => p.s))].slice(0, 8);
+  const mark = words.length ? "?mark=" + words.map(encodeURIComponent).join("+") : "";
+  link.href = root() + encodeURI(page) + mark + (x.anchor ? "#" + encodeURIComponent(x.anchor) : "");
+  if (x.heading) passage.append(element("i", { textContent: x.heading + " · " }));
+  for (const part of x.text) passage.append(part.mark ? element("mark", { textContent: part.s }) : part.s);
 }
 
 // said tells in words how a search went.
@@ -149,13 +206,6 @@ function remember(query: string): void {
   }
 }
 
-// suggest offers the last searches.
-function suggestions(finder: Finder): HTMLDataListElement {
-  const list = element("datalist", { id: "kb-recent" }, ...recent().map((value) => element("option", { value })));
-  finder.input.setAttribute("list", list.id);
-  return list;
-}
-
 export function search(): void {
   if (!at().search) return;
   const page = document.getElementById("kb-search");
@@ -165,12 +215,18 @@ export function search(): void {
 
 // searchPage is search.html: its address holds the query.
 function searchPage(place: HTMLElement): void {
-  const finder = new Finder((query) => history.replaceState(null, "", query ? "?q=" + encodeURIComponent(query) : location.pathname));
+  const finder = new Finder((query) => {
+    try {
+      history.replaceState(null, "", query ? "?q=" + encodeURIComponent(query) : location.pathname);
+    } catch {
+      // a page from a disk keeps its address
+    }
+  });
   finder.input.value = new URLSearchParams(location.search).get("q") || "";
-  place.append(finder.input, suggestions(finder), finder.status, finder.list);
+  place.append(finder.input, finder.recent, finder.status, finder.list, finder.more);
   for (const open of document.querySelectorAll<HTMLElement>("form.search")) open.hidden = true;
   finder.input.focus();
-  keys(() => finder.input.focus());
+  keys(() => finder.input.select());
   void finder.search();
 }
 
@@ -180,7 +236,9 @@ function searchDialog(): void {
   const show = (query = "") => {
     if (!dialog) {
       finder = new Finder(() => {});
-      dialog = element("dialog", { className: "finder" }, element("header", {}, finder.input, suggestions(finder)), finder.status, finder.list);
+      const close = element("button", { type: "button", className: "finder-close", textContent: "Close" });
+      close.addEventListener("click", () => dialog!.close());
+      dialog = element("dialog", { className: "finder" }, element("header", {}, finder.input, close), finder.recent, finder.status, finder.list, finder.more);
       dialog.setAttribute("aria-label", "Search");
       dialog.addEventListener("click", (e) => {
         if (e.target === dialog) dialog!.close();
@@ -189,17 +247,19 @@ function searchDialog(): void {
     }
     if (!dialog.open) dialog.showModal();
     if (query) finder.input.value = query;
-    finder.input.select();
-    void searcher().catch(() => {});
+    else finder.input.select();
+    void searcher().catch(() => {}); // a search will say so
     if (finder.input.value) void finder.search();
   };
   keys(() => show());
   const open = document.getElementById("kb-search-open") as HTMLInputElement | null;
-  open?.addEventListener("focus", () => {
-    open.blur();
-    show(open.value);
-    open.value = "";
-  });
+  const take = () => {
+    show(open!.value);
+    open!.value = "";
+  };
+  open?.addEventListener("click", take);
+  open?.addEventListener("input", (e) => (e as InputEvent).isComposing || take());
+  open?.addEventListener("compositionend", take);
 }
 
 // keys opens the search at / and Ctrl+K.
@@ -218,10 +278,12 @@ export function marks(): void {
   const words = new URLSearchParams(location.search.replaceAll("+", "%1f")).get("mark")?.split("\x1f").filter((w) => w);
   const body = document.querySelector("main .body");
   if (!words?.length || !body) return;
-  const pattern = new RegExp("(?<![\\p{L}\\p{N}])(?:" + words.map((w) => w.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")).join("|") + ")", "giu");
+  // A word begins where no other ends, but in scripts without spaces.
+  const one = (w: string) => (isDense(classOf(Array.from(w)[0])) ? "" : "(?<![\\p{L}\\p{N}])") + w.replace(/[.*+?^${}()|[\]\\/]/g, "\\$&");
+  const pattern = new RegExp(words.map(one).join("|"), "giu");
   const nodes: Text[] = [];
   const walk = document.createTreeWalker(body, NodeFilter.SHOW_TEXT);
-  while (walk.nextNode()) nodes.push(walk.currentNode as Text);
+  while (walk.nextNode()) if (!walk.currentNode.parentElement!.closest("math, svg")) nodes.push(walk.currentNode as Text);
   for (const node of nodes) {
     const found = [...node.data.matchAll(pattern)];
     if (!found.length) continue;
