@@ -66,7 +66,14 @@ func (v *Vault) Write(ctx context.Context, p WriteParams) (*WriteResult, error) 
 	if err != nil {
 		return nil, err
 	}
-	return r, v.describeNew(ctx, c, r, on)
+	if err := v.describeNew(ctx, c, r, on); err != nil {
+		return nil, err
+	}
+	if r.Repeated && r.Title != n.Title {
+		return nil, errorf(Conflict, "the key %q was used for another note: %s", clip(n.Key, 100), r.Title).
+			hint("a key repeats one call; give each note a key of its own")
+	}
+	return r, nil
 }
 
 // describeNew fills in what r says of the note, and which others are like it. The

@@ -277,11 +277,14 @@ func TestWriteTemplate(t *testing.T) {
 // The same call with the same key is done once.
 func TestWriteKey(t *testing.T) {
 	b := newBot(t, desk)
-	args := map[string]any{"title": "Once", "body": "x", "key": "k1"}
+	args := map[string]any{"title": "Once", "body": "x", "key": "k1", "draft": "d"}
 	first := b.change("kb_write", args)
 	again := b.change("kb_write", args)
 	if !again.Repeated || again.Commit != first.Commit || again.Path != first.Path || again.Diff != first.Diff || again.Title != "Once" {
 		t.Errorf("first %+v\nagain %+v", first, again)
+	}
+	if _, err := try[vault.WriteResult](b.Service, "kb_write", map[string]any{"title": "Another", "body": "y", "key": "k1", "draft": "d"}); err == nil || vault.AsError(err).Code != vault.Conflict {
+		t.Errorf("the key of another note: %v", err)
 	}
 	if n := b.git("rev-list", "--count", "--all"); n != "2" {
 		t.Errorf("%s commits", n)
