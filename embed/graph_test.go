@@ -19,21 +19,17 @@ func TestApproximate(t *testing.T) {
 	x.packs.few = 10
 	mustSync(t, x, ids, w)
 	v := mustView(t, x, ids)
-	want := answers(t, v, ids)
+	answers(t, v, ids)
 	if x.graphs.of != nil {
 		t.Fatal("a graph is made that nobody asked for")
 	}
 	said := make(chan string, 1)
 	x.Approximate(func(format string, args ...any) { said <- fmt.Sprintf(format, args...) })
-	if got := answers(t, v, ids); got != want { // exact while it is made, or the graph
-		t.Error("answers change while the graph is made")
-	}
+	answers(t, v, ids) // by the scan while the graph is made
 	if s := <-said; !strings.Contains(s, "are searched by a graph") {
 		t.Fatalf("it says %q", s)
 	}
-	if got := answers(t, v, ids); got != want {
-		t.Error("the graph answers otherwise")
-	}
+	answers(t, v, ids) // what the graph finds is near, not exact: vector tests how near
 	base, _ := x.packs.current()
 	if s := x.searcher(base); s == vector.Searcher(base) {
 		t.Error("the graph is not used")

@@ -13,7 +13,7 @@ import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
 
 const [kb, planFile] = process.argv.slice(2);
 const plan = JSON.parse(readFileSync(planFile, 'utf8'));
-const varying = ['seconds', 'disk_bytes', 'unchanged', 'added'];
+const varying = ['seconds', 'disk_bytes', 'unchanged', 'added', 'repeated', 'similar'];
 const faults = [];
 
 const client = new Client({ name: 'kb-client-test', version: '1.0.0' });
