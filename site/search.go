@@ -151,7 +151,7 @@ func (b *builder) putPart(function string, data []byte) (fileList, error) {
 
 func deflate(data []byte) ([]byte, error) {
 	var packed bytes.Buffer
-	w, err := flate.NewWriter(&packed, flate.BestCompression)
+	w, err := flate.NewWriter(&packed, flate.DefaultCompression)
 	if err != nil {
 		return nil, err
 	}

@@ -975,46 +975,57 @@ function excerpt(note, units, analyzer) {
     if (v !== void 0) return v;
     return prefixes.find(([p]) => t.term.startsWith(p))?.[1] || 0;
   };
-  let best = { part: -1, worth: 0, tokens: [] };
+  let best = { part: -1, worth: 0, from: 0, tokens: [] };
   note.p.forEach((part2, i) => {
-    const tokens = analyzer.tokens(part2.t).filter((t) => t.kind !== 1 /* Part */ && value(t) > 0);
+    const met = (text) => analyzer.tokens(text).filter((t) => t.kind !== 1 /* Part */ && value(t) > 0);
+    const tokens = met(part2.t);
     const counts = /* @__PURE__ */ new Map();
-    for (const t of [...tokens, ...analyzer.tokens(part2.h || "").filter((x) => value(x) > 0)]) counts.set(t.term, (counts.get(t.term) || 0) + 1);
-    let worth = 0;
-    for (const [term, n] of counts) worth += (idf.get(term) || prefixes.find(([p]) => term.startsWith(p))?.[1] || 0) * n / (n + 1);
-    if (worth > best.worth) best = { part: i, worth, tokens };
+    const values = /* @__PURE__ */ new Map();
+    for (const t of [...tokens, ...met(part2.h || "")]) {
+      counts.set(t.term, (counts.get(t.term) || 0) + 1);
+      values.set(t.term, value(t));
+    }
+    const dense2 = densest(tokens, value);
+    let worth = dense2.worth;
+    for (const [term, n] of counts) worth += values.get(term) * n / (n + 1);
+    if (worth > best.worth) best = { part: i, worth, from: dense2.from, tokens };
   });
   if (best.part < 0) return { heading: "", anchor: "", text: [{ s: note.s || "", mark: false }] };
   const part = note.p[best.part];
-  return { heading: part.h || "", anchor: part.a || "", text: stretch(part.t, best.tokens, value) };
+  return { heading: part.h || "", anchor: part.a || "", text: stretch(part.t, best.from, best.tokens) };
 }
-function stretch(text, tokens, value) {
-  const s = Array.from(text);
-  let from = 0;
-  let most = -1;
-  for (const first of tokens) {
+function densest(tokens, value) {
+  let best = { worth: 0, from: 0 };
+  tokens.forEach((first, i) => {
     const seen = /* @__PURE__ */ new Set();
     let worth = 0;
-    for (const t of tokens) {
-      if (t.start < first.start || t.end > first.start + width || seen.has(t.term)) continue;
-      seen.add(t.term);
-      worth += value(t);
+    for (let k = i; k < tokens.length && tokens[k].end <= first.start + width; k++) {
+      if (seen.has(tokens[k].term)) continue;
+      seen.add(tokens[k].term);
+      worth += value(tokens[k]);
     }
-    if (worth > most) [most, from] = [worth, first.start];
-  }
-  from = Math.max(0, from - 40);
-  while (from > 0 && !/\s/.test(s[from - 1])) from--;
+    if (worth > best.worth) best = { worth, from: first.start };
+  });
+  return best;
+}
+function stretch(text, place, tokens) {
+  const s = Array.from(text);
+  const space2 = (i) => /\s/.test(s[i]);
+  let from = Math.max(0, place - 40);
+  while (from > 0 && from > place - 60 && !space2(from - 1)) from--;
   let to = Math.min(s.length, from + width);
-  while (to < s.length && !/\s/.test(s[to]) && to < from + width + 20) to++;
-  const out = [];
+  while (to < s.length && to < from + width + 20 && !space2(to)) to++;
+  const out = [{ s: from > 0 ? "… " : "", mark: false }];
   let at = from;
   for (const t of tokens) {
-    if (t.start < at || t.end > to) continue;
-    out.push({ s: s.slice(at, t.start).join(""), mark: false }, { s: s.slice(t.start, t.end).join(""), mark: true });
+    const start = Math.max(t.start, at);
+    if (start >= t.end || t.end > to) continue;
+    const word = s.slice(start, t.end).join("");
+    if (t.start < start && out[out.length - 1].mark) out[out.length - 1].s += word;
+    else out.push({ s: s.slice(at, start).join(""), mark: false }, { s: word, mark: true });
     at = t.end;
   }
   out.push({ s: s.slice(at, to).join("") + (to < s.length ? " …" : ""), mark: false });
-  if (from > 0) out.unshift({ s: "… ", mark: false });
   return out.filter((p) => p.s);
 }
 
