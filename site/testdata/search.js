@@ -961,7 +961,7 @@ function within(a, b, edits) {
 }
 
 // search/excerpt.ts
-var width = 220;
+var width = 200;
 function excerpt(note, units, analyzer) {
   const idf = /* @__PURE__ */ new Map();
   const prefixes = [];
@@ -1013,8 +1013,8 @@ function stretch(text, place, tokens) {
   const space2 = (i) => /\s/.test(s[i]);
   let from = Math.max(0, place - 40);
   while (from > 0 && from > place - 60 && !space2(from - 1)) from--;
-  let to = Math.min(s.length, from + width);
-  while (to < s.length && to < from + width + 20 && !space2(to)) to++;
+  let to = Math.min(s.length, place + width);
+  while (to < s.length && to < place + width + 20 && !space2(to)) to++;
   const out = [{ s: from > 0 ? "… " : "", mark: false }];
   let at = from;
   for (const t of tokens) {

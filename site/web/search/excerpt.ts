@@ -9,7 +9,7 @@ export interface Excerpt {
   text: { s: string; mark: boolean }[];
 }
 
-const width = 220; // characters
+const width = 200; // characters
 
 // excerpt finds the part of a note that holds most of what was asked for, by the
 // rarity of the words, and the stretch of it to show.
@@ -69,8 +69,8 @@ function stretch(text: string, place: number, tokens: Token[]): { s: string; mar
   const space = (i: number) => /\s/.test(s[i]);
   let from = Math.max(0, place - 40);
   while (from > 0 && from > place - 60 && !space(from - 1)) from--;
-  let to = Math.min(s.length, from + width);
-  while (to < s.length && to < from + width + 20 && !space(to)) to++;
+  let to = Math.min(s.length, place + width);
+  while (to < s.length && to < place + width + 20 && !space(to)) to++;
   const out = [{ s: from > 0 ? "… " : "", mark: false }];
   let at = from;
   for (const t of tokens) {
