@@ -12,6 +12,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"regexp"
 	"slices"
 	"syscall"
 
@@ -117,7 +118,7 @@ func (c *cli) execute(args []string) error {
 
 // fail reports err as the command's form asks, and returns its exit status.
 func (c *cli) fail(err error) int {
-	e := vault.AsError(err)
+	e := forPeople(vault.AsError(err))
 	if c.wantsJSON() {
 		raw, merr := vault.MarshalResult(map[string]*vault.Error{"error": e})
 		if merr == nil {
@@ -130,6 +131,21 @@ func (c *cli) fail(err error) int {
 		fmt.Fprintf(c.err, "kb: hint: %s\n", oneLine(e.Hint))
 	}
 	return e.Code.ExitStatus()
+}
+
+var toolName = regexp.MustCompile(`\b(kb_[a-z_]+|get_document|list_sections)\b`)
+
+// forPeople is an error whose hint names commands where it named tools.
+func forPeople(e *vault.Error) *vault.Error {
+	out := *e
+	out.Hint = toolName.ReplaceAllStringFunc(e.Hint, func(name string) string {
+		op, ok := vault.FindOp(name)
+		if !ok {
+			return name
+		}
+		return "kb " + op.Command()
+	})
+	return &out
 }
 
 // wantsJSON reports whether the answer, or the error, is to be JSON.
