@@ -6,6 +6,8 @@ import (
 	"strings"
 	"time"
 
+	"golang.org/x/text/unicode/norm"
+
 	"kb/gitstore"
 	"kb/note"
 )
@@ -152,9 +154,10 @@ func (w *view) titles(ctx context.Context) (map[string][]int, error) {
 	return names, nil
 }
 
-// foldName is the form in which names are compared.
+// foldName is the form in which names are compared: without differences of case,
+// spaces, and how accents are composed, which file systems change.
 func foldName(s string) string {
-	return strings.ToLower(strings.Join(strings.Fields(s), " "))
+	return norm.NFC.String(strings.ToLower(strings.Join(strings.Fields(s), " ")))
 }
 
 // dated is when a note was created and last changed, as YYYY-MM-DD, and who

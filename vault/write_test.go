@@ -197,6 +197,7 @@ of it.
 func TestWriteRefused(t *testing.T) {
 	b := newBot(t, desk)
 	b.change("kb_write", map[string]any{"title": "In the draft", "body": "x", "draft": "d", "filename": "here"})
+	b.change("kb_write", map[string]any{"title": "Caf\u00e9", "body": "x", "draft": "d", "filename": "coffee"})
 	note := func(more map[string]any) map[string]any {
 		args := map[string]any{"title": "T", "body": "x", "draft": "d"}
 		for k, v := range more {
@@ -214,6 +215,7 @@ func TestWriteRefused(t *testing.T) {
 		{note(map[string]any{"title": "retry  POLICY"}), vault.Conflict, "retry.md"},
 		{note(map[string]any{"title": "limits"}), vault.Conflict, "limits.md"},
 		{note(map[string]any{"title": "In the draft"}), vault.Conflict, "here.md"},
+		{note(map[string]any{"title": "Cafe\u0301"}), vault.Conflict, "coffee.md"}, // as macOS spells it
 		{note(map[string]any{"filename": "here.md"}), vault.Conflict, "here.md exists"},
 		{note(map[string]any{"filename": "HERE.md"}), vault.Conflict, "exists"},
 		{note(map[string]any{"filename": "limits"}), vault.Conflict, "limits.md exists"},
