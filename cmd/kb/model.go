@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -92,7 +93,6 @@ type modelList struct {
 
 // Text implements [vault.Texter].
 func (l *modelList) Text(t *vault.Text) {
-	var rows [][]string
 	for _, m := range l.Models {
 		state := ""
 		switch {
@@ -105,9 +105,10 @@ func (l *modelList) Text(t *vault.Text) {
 		case m.Default:
 			state = "default"
 		}
-		rows = append(rows, []string{t.Accent(m.Name), state, dimensions(m.Dim), sizeText(m.Size), m.Speed, m.Languages, m.Licence, m.About})
+		t.Printf("%s  %s\n", t.Accent(m.Name), t.Strong(state))
+		facts := slices.DeleteFunc([]string{dimensions(m.Dim), sizeText(m.Size), m.Speed, m.Languages, m.Licence, m.About}, func(s string) bool { return s == "" })
+		t.Wrap("  ", t.Dim(strings.Join(facts, " · ")))
 	}
-	t.Table(rows)
 	if strings.ContainsAny(l.Model, `/\`) {
 		t.Printf("in use: %s\n", t.Plain(l.Model))
 	}

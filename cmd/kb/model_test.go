@@ -87,7 +87,7 @@ func TestModelCommands(t *testing.T) {
 		says   string // on either stream
 	}{
 		{0, "model list", `"name":"bge-small-en-v1.5","dim":384`},
-		{0, "--text model list", "- bge-small-en-v1.5 - configured, not installed - 384 dimensions - 134 MB - slow - en - MIT"},
+		{0, "--text model list", "bge-small-en-v1.5  configured, not installed\n  384 dimensions · 134 MB · slow · en · MIT · good quality\n"},
 		{3, "model verify mine", `"code":"not_found"`},
 		{3, "--text model pull nowhere", "kb: pull nowhere: no such model, and no such file"},
 		{2, "--text model pull " + archive + " --name a/b", "a model's name has letters"},
