@@ -113,6 +113,34 @@ func TestBuild(t *testing.T) {
 	}
 }
 
+// What pages do not show is in no file; a note is set in its own direction and
+// language; index.md is its folder's page before README.md; configuration is no
+// attachment; redirects know where the site is served.
+func TestBuildDetails(t *testing.T) {
+	set := vaultOf(
+		"README.md", "# Read me\n", "index.md", "# Begin\n",
+		"note.md", "---\nlang: ar\naliases: [other]\n---\n# Note\n\nSeen %%walrus%% and <!-- penguin --> text, [k](kb.yaml), [t](t.txt).\n\n%%\nbadger\n%%\n",
+		"kb.yaml", "private", "t.txt", "public",
+	)
+	set.BaseURL = "https://example.org/notes/"
+	files := made(t, set, filepath.Join(t.TempDir(), "out"))
+	for name, text := range files {
+		for _, secret := range []string{"walrus", "penguin", "badger", "private"} {
+			if strings.Contains(text, secret) {
+				t.Errorf("%s has %s", name, secret)
+			}
+		}
+	}
+	for name, want := range map[string]string{
+		"note.html": `<article dir="auto" lang="ar">`, "note.md": "Seen  and  text", "index.html": `<h1 id="begin">`,
+		"_redirects": "/notes/other.html /notes/note.html 301\n",
+	} {
+		if !strings.Contains(files[name], want) {
+			t.Errorf("%s lacks %s:\n%s", name, want, files[name])
+		}
+	}
+}
+
 // The same notes give the same bytes, whatever the number of processors.
 func TestBuildIsDeterministic(t *testing.T) {
 	dir := t.TempDir()
