@@ -112,6 +112,20 @@ func listID(files []File) TreeID {
 	return TreeID(h.Sum(nil))
 }
 
+// InWorktree reports whether the work tree has something at a path, which is
+// given from its root, tracked or not.
+func (r *Repo) InWorktree(name string) bool {
+	if r.workTree == "" || CheckPath(name, false) != nil {
+		return false
+	}
+	root, err := r.openRoot()
+	if err != nil {
+		return false
+	}
+	_, err = root.Lstat(filepath.FromSlash(name))
+	return err == nil
+}
+
 // ReadWorktree returns the bytes of a work tree file, its path given from the
 // root of the work tree, as they were when they had the hash want: line ends
 // are converted if that is what gives it. If the file does not have that hash

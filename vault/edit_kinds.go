@@ -56,7 +56,7 @@ var editKinds = []*editKind{
 	{
 		name:  "set",
 		given: func(p *EditParams) bool { return len(p.Set) > 0 },
-		edit:  textual(func(e *editing, src []byte) ([]byte, error) { return note.SetFields(src, setFields(e.Set, src)) }),
+		edit:  func(ctx context.Context, e *editing, src []byte) ([]fileChange, error) { return e.set(ctx, src) },
 		subject: func(e *editing) string {
 			return fmt.Sprintf("Set %s of %s", strings.Join(slices.Sorted(maps.Keys(e.Set)), ", "), e.title)
 		},
@@ -149,6 +149,21 @@ func editError(p string, err error) error {
 		return e.hint("close every code fence and comment in the text, or replace a larger part")
 	}
 	return e
+}
+
+// set changes properties. A title that another note has is refused, as for a new
+// note.
+func (e *editing) set(ctx context.Context, src []byte) ([]fileChange, error) {
+	if title, ok := e.Set["title"].(string); ok {
+		at, taken, err := e.titled(ctx, title)
+		if err != nil {
+			return nil, err
+		}
+		if taken && at != e.path {
+			return nil, errorf(Conflict, "a note titled %q exists: %s", clip(title, 100), at).hint("give each note a title of its own")
+		}
+	}
+	return textual(func(e *editing, src []byte) ([]byte, error) { return note.SetFields(src, setFields(e.Set, src)) })(ctx, e, src)
 }
 
 // setFields are the properties to set, in a fixed order. A date that the note did

@@ -98,6 +98,7 @@ func TestEditRename(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 	b.refused("kb_edit", map[string]any{"path": "retry", "rename": "limits.md"}, vault.Conflict, "limits.md exists")
+	b.refused("kb_edit", map[string]any{"path": "retry", "set": map[string]any{"title": "LIMITS"}}, vault.Conflict, "limits.md")
 	b.refused("kb_edit", map[string]any{"path": "retry", "rename": "../x.md"}, vault.Usage)
 	b.refused("kb_edit", map[string]any{"path": "retry", "rename": "legal/x.md"}, vault.Protected)
 	b.refused("kb_edit", map[string]any{"path": "retry", "rename": ".git/x.md"}, vault.Protected)

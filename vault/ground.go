@@ -70,7 +70,8 @@ func (g *ground) bytes(id note.ID) ([]byte, error) {
 }
 
 // taken reports whether a new note at p would be in the way of a file that is
-// there, also for a file system that does not tell their names apart.
+// there, also for a file system that does not tell their names apart, and also if
+// the user has not committed that file: it would be in the way of the merge.
 func (g *ground) taken(p string) bool {
 	for at, id := range g.drafted {
 		if !id.IsZero() && strings.EqualFold(at, p) {
@@ -83,7 +84,18 @@ func (g *ground) taken(p string) bool {
 		}
 	}
 	_, err := g.col.repo.File(g.on, g.col.full(p)) // a file that is no note
-	return !errors.Is(err, gitstore.ErrNotFound)
+	return !errors.Is(err, gitstore.ErrNotFound) || g.uncommitted(p)
+}
+
+// uncommitted reports whether the work tree of the branch that drafts start from
+// has a file at p, which the branch lacks.
+func (g *ground) uncommitted(p string) bool {
+	ref, _, err := g.v.draftBase(g.col.repo)
+	if err != nil {
+		return false
+	}
+	branch, _, err := g.col.repo.Head()
+	return err == nil && branch == ref && !g.gone(p) && g.col.repo.InWorktree(g.col.full(p))
 }
 
 // gone reports whether the draft removed the note at p.

@@ -183,6 +183,12 @@ of it.
 			t.Errorf("%s: %s, want %s", title, r.Path, want)
 		}
 	}
+	// A file that the user has not committed would be in the way of the merge.
+	vaulttest.Write(t, b.dir, "notes/2026-01-31-mine.md", "mine")
+	if r := b.change("kb_write", map[string]any{"title": "Mine", "body": "x", "draft": "mine"}); r.Path != "2026-01-31-mine-2.md" {
+		t.Errorf("in the way of an untracked file: %s", r.Path)
+	}
+	b.refused("kb_write", map[string]any{"title": "Yours", "body": "x", "filename": "2026-01-31-mine"}, vault.Conflict, "exists")
 	if n := b.git("rev-list", "--count", "main..drafts/d"); n != "4" {
 		t.Errorf("%s commits", n)
 	}
