@@ -1,5 +1,5 @@
 // Lists and calls every tool of `kb mcp` with the official client, and compares
-// each answer with what the command prints.
+// each answer with what the command prints. The tools must leave a model room.
 //
 //   node plan.mjs KB PLAN.json    in the vault's directory
 //
@@ -10,6 +10,7 @@ import { readFileSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
+import { encode } from 'gpt-tokenizer/encoding/o200k_base';
 
 const [kb, planFile] = process.argv.slice(2);
 const plan = JSON.parse(readFileSync(planFile, 'utf8'));
@@ -22,6 +23,12 @@ await client.connect(transport);
 if (!client.getInstructions()?.includes('kb_digest')) faults.push('no instructions');
 
 const { tools } = await client.listTools(); // the client compiles every output schema
+// What a host puts before its model of 18 tools: all of it, and without output schemas.
+const whole = encode(JSON.stringify(tools)).length;
+const input = encode(JSON.stringify(tools.map(({ name, description, inputSchema }) => ({ name, description, inputSchema })))).length;
+if (tools.length > 18 || whole >= 6000 || input >= 4000) {
+  faults.push(`${tools.length} tools take ${whole} tokens, ${input} of them names, descriptions and input; 18 may take 6000 and 4000`);
+}
 for (const { name } of tools) {
   if (!plan.some((step) => step.tool === name)) faults.push(`${name}: no call in the plan`);
 }
@@ -49,6 +56,6 @@ const { contents } = await client.readResource({ uri: hit.uri });
 if (!contents[0].text) faults.push(`${hit.uri}: empty`);
 
 await client.close();
-console.log(`${tools.length} tools, ${plan.length} calls, ${faults.length} faults`);
+console.log(`${tools.length} tools in ${whole} tokens (input ${input}), ${plan.length} calls, ${faults.length} faults`);
 for (const fault of faults) console.error(fault);
 process.exit(faults.length ? 1 : 0);
