@@ -1,6 +1,7 @@
 package vault
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -91,6 +92,16 @@ type SiteConfig struct {
 type VisibilityConfig struct {
 	Default string   `yaml:"default" json:"default" enum:"public,private"`
 	Private []string `yaml:"private" json:"private"`
+}
+
+// Committed returns c for readers elsewhere: what they see by default is the
+// commit that drafts start from, not somebody's work tree.
+func (c *Config) Committed() *Config {
+	d := *c
+	if d.View == worktree {
+		d.View = cmp.Or(d.DraftBase, "HEAD")
+	}
+	return &d
 }
 
 // Locate is how a configuration is found; the zero value looks around the

@@ -69,6 +69,16 @@ func NewService(c *Config, a Audience, log func(format string, args ...any)) (*S
 // owns the derived store. It is for processes that stay; it is called first.
 func (s *Service) EmbedInBackground() { s.embeds.Store(true) }
 
+// Own makes this process the owner of the derived store if nobody is, and
+// reports whether it is.
+func (s *Service) Own(ctx context.Context) (bool, error) {
+	owns, err := s.node.Own(ctx)
+	if err != nil {
+		return false, s.callError(ctx, err)
+	}
+	return owns, nil
+}
+
 // Config returns the configuration that the service runs on.
 func (s *Service) Config() *Config { return s.cfg }
 

@@ -26,6 +26,8 @@ type mcpFlags struct {
 
 type mcpServeCmd struct {
 	mcpFlags
+	httpFlags
+	HTTP        string `name:"http" help:"Serve over HTTP at this address instead: /mcp, /healthz." placeholder:"HOST:PORT"`
 	PrintConfig string `help:"Print what goes into the configuration of claude-code, claude-desktop, cursor, vscode or codex." placeholder:"CLIENT"`
 }
 
@@ -36,18 +38,41 @@ func (m mcpServeCmd) Run(c *cli) (err error) {
 		return m.printConfig(c, m.PrintConfig)
 	}
 	c.raw = true // nothing but the protocol goes to stdout, and errors are for people
+	if m.HTTP != "" {
+		return m.overHTTP(c, m.mcpFlags, m.HTTP, false)
+	}
 	s, err := c.service(vault.Agent)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
 	s.EmbedInBackground()
-	server, err := mcp.New(s, mcp.Options{ReadOnly: m.ReadOnly, Tools: m.Tools, Agent: cmp.Or(m.Agent, os.Getenv(agentVariable)), Log: c.log})
+	server, err := mcp.New(s, m.options(c))
 	if err != nil {
-		return &vault.Error{Code: vault.Usage, Message: err.Error(), Hint: "tools: " + strings.Join(toolNames(), ", ")}
+		return mcpUsage(err)
 	}
+	defer c.indexInBackground(s)()
+	err = server.ServeStdio(c.ctx, c.in, c.out)
+	if c.ctx.Err() != nil {
+		return nil // asked to end
+	}
+	return err
+}
+
+func (m mcpFlags) options(c *cli) mcp.Options {
+	return mcp.Options{ReadOnly: m.ReadOnly, Tools: m.Tools, Agent: cmp.Or(m.Agent, os.Getenv(agentVariable)), Log: c.log}
+}
+
+// mcpUsage is the error of flags that no server can be made of.
+func mcpUsage(err error) error {
+	return &vault.Error{Code: vault.Usage, Message: err.Error(), Hint: "tools: " + strings.Join(toolNames(), ", ")}
+}
+
+// indexInBackground derives what the default view lacks. The function that it
+// returns ends that and waits for its end.
+func (c *cli) indexInBackground(s *vault.Service) (stop func()) {
 	indexed := make(chan struct{})
-	ctx, stop := context.WithCancel(c.ctx)
+	ctx, cancel := context.WithCancel(c.ctx)
 	go func() {
 		defer close(indexed)
 		op, _ := vault.FindOp("reindex")
@@ -55,13 +80,10 @@ func (m mcpServeCmd) Run(c *cli) (err error) {
 			c.log("index: %v", err)
 		}
 	}()
-	err = server.ServeStdio(c.ctx, c.in, c.out)
-	stop()
-	<-indexed
-	if c.ctx.Err() != nil {
-		return nil // asked to end
+	return func() {
+		cancel()
+		<-indexed
 	}
-	return err
 }
 
 // agentVariable names an agent that starts kb, also one that runs commands.

@@ -1,0 +1,138 @@
+package httpd
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"time"
+)
+
+// maxDepth is how deep a message may nest. What anybody asks for needs ten.
+const maxDepth = 64
+
+// messages reads requests whole, within their bounds, before they are handled:
+// a handler never waits for a peer that sends slowly.
+func (s *Server) messages(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if s.draining.Load() {
+			w.Header().Set("Retry-After", "1")
+			http.Error(w, "this server is ending", http.StatusServiceUnavailable)
+			return
+		}
+		body, ok := s.body(w, r)
+		if !ok {
+			return
+		}
+		calls := peek(body)
+		r.Body = io.NopCloser(bytes.NewReader(body))
+		r.ContentLength = int64(len(body))
+		if r.Method == http.MethodGet || endless(calls) {
+			ctx, cancel := context.WithCancel(r.Context())
+			defer cancel()
+			defer context.AfterFunc(s.streams, cancel)()
+			r = r.WithContext(ctx)
+		}
+		next.ServeHTTP(&impatient{ResponseWriter: w, rc: http.NewResponseController(w)}, r)
+	})
+}
+
+// body reads the body of a request, or answers why not.
+func (s *Server) body(w http.ResponseWriter, r *http.Request) ([]byte, bool) {
+	rc := http.NewResponseController(w)
+	if err := rc.SetReadDeadline(time.Now().Add(bodyTime)); err != nil && !errors.Is(err, http.ErrNotSupported) {
+		return nil, false
+	}
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, s.o.MaxBody))
+	// A deadline that passes while the call runs would look like a caller who hung up.
+	_ = rc.SetReadDeadline(time.Time{})
+	var large *http.MaxBytesError
+	switch {
+	case errors.As(err, &large):
+		http.Error(w, "the message is too large", http.StatusRequestEntityTooLarge)
+		return nil, false
+	case err != nil:
+		w.Header().Set("Connection", "close")
+		http.Error(w, "the message did not arrive", http.StatusRequestTimeout)
+		return nil, false
+	case tooDeep(body):
+		http.Error(w, "the message nests too deep", http.StatusBadRequest)
+		return nil, false
+	}
+	return body, true
+}
+
+// tooDeep reports whether JSON nests deeper than maxDepth. Text that is not JSON
+// is for its reader to refuse.
+func tooDeep(body []byte) bool {
+	depth, quoted := 0, false
+	for i := 0; i < len(body); i++ {
+		switch c := body[i]; {
+		case quoted && c == '\\':
+			i++
+		case c == '"':
+			quoted = !quoted
+		case quoted:
+		case c == '{' || c == '[':
+			if depth++; depth > maxDepth {
+				return true
+			}
+		case c == '}' || c == ']':
+			depth--
+		}
+	}
+	return false
+}
+
+// call is what the stack looks at of a message.
+type call struct {
+	Method string `json:"method"`
+	Params struct {
+		Name string `json:"name"`
+	} `json:"params"`
+}
+
+// peek reads the calls of a body: one, or a batch. What is not JSON has none.
+func peek(body []byte) []call {
+	var many []call
+	if json.Unmarshal(body, &many) == nil {
+		return many
+	}
+	var one call
+	if json.Unmarshal(body, &one) == nil {
+		return []call{one}
+	}
+	return nil
+}
+
+// endless reports whether the answer to calls is a stream without an end.
+func endless(calls []call) bool {
+	for _, c := range calls {
+		if c.Method == "subscriptions/listen" {
+			return true
+		}
+	}
+	return false
+}
+
+// impatient gives up on a peer that does not read what is written to it.
+type impatient struct {
+	http.ResponseWriter
+	rc *http.ResponseController
+}
+
+func (w *impatient) Write(b []byte) (int, error) {
+	_ = w.rc.SetWriteDeadline(time.Now().Add(writeTime)) // without a connection there is none to wait for
+	return w.ResponseWriter.Write(b)
+}
+
+// Flush implements [http.Flusher].
+func (w *impatient) Flush() {
+	_ = w.rc.SetWriteDeadline(time.Now().Add(writeTime))
+	_ = w.rc.Flush()
+}
+
+// Unwrap is for [http.ResponseController].
+func (w *impatient) Unwrap() http.ResponseWriter { return w.ResponseWriter }
