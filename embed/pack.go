@@ -30,7 +30,7 @@ type packs struct {
 	mu    sync.Mutex
 	tried bool // to open the file
 	base  *vector.Pack
-	notes *roster // of base; may be nil
+	notes *roster // of base
 }
 
 // packDir is where the packs of a model are, below dir.
@@ -64,15 +64,26 @@ func (p *packs) current() (*vector.Pack, *roster) {
 	p.tried = true
 	names, _ := filepath.Glob(filepath.Join(p.dir, "*"+packSuffix)) // ascending
 	for _, name := range slices.Backward(names) {
-		if p.base == nil {
-			if pack, err := vector.OpenPack(name, p.print); err == nil {
-				p.base, p.notes = pack, readRoster(rosterName(name), pack.Len())
-				continue
-			}
+		if p.base != nil || !p.open(name) {
+			removePack(name) // older, or damaged
 		}
-		removePack(name) // damaged, or older
 	}
 	return p.base, p.notes
+}
+
+// open opens a file and its roster, and reports whether both are sound.
+func (p *packs) open(name string) bool {
+	pack, err := vector.OpenPack(name, p.print)
+	if err != nil {
+		return false
+	}
+	notes := readRoster(rosterName(name), pack.Len())
+	if notes == nil {
+		pack.Close()
+		return false
+	}
+	p.base, p.notes = pack, notes
+	return true
 }
 
 // isCurrent reports whether base is the pack of the file.

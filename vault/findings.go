@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"kb/cas"
+	"kb/embed"
 )
 
 // Findings is what a diagnosis found. OK is whether there is nothing to mend.
@@ -226,7 +227,8 @@ var checkOp = define(Op{
 	People:   true,
 }, (*Vault).Check)
 
-// Check reads the whole store and every segment, and compares checksums.
+// Check reads the whole store, every segment and every file of vectors, and
+// compares checksums. Damage that opening the store has mended is told once.
 func (v *Vault) Check(ctx context.Context, p CheckParams) (*Findings, error) {
 	f := &Findings{OK: true, Findings: []Finding{}}
 	if p.Keys {
@@ -234,6 +236,7 @@ func (v *Vault) Check(ctx context.Context, p CheckParams) (*Findings, error) {
 	}
 	const mend = "kb reindex --force derives it again"
 	if v.store.facts != nil {
+		v.store.tellDamage(f)
 		faults, err := v.store.facts.Verify(ctx)
 		if err != nil {
 			return nil, err
@@ -249,5 +252,18 @@ func (v *Vault) Check(ctx context.Context, p CheckParams) (*Findings, error) {
 	for _, fault := range x.Verify() {
 		f.bad("damaged_segment", mend, "%s: %v", fault.Segment, fault.Err)
 	}
+	for _, fault := range embed.Verify(v.store.vectorDir()) {
+		f.bad("damaged_vectors", mend, "%s: %v", fault.File, fault.Err)
+	}
 	return f, nil
+}
+
+// tellDamage tells of damage that was found when the store was opened, unless
+// that has been told.
+func (s *Store) tellDamage(f *Findings) {
+	for _, e := range s.facts.Events() {
+		if e.Code == "damaged" && !s.damageTold.Swap(true) {
+			f.bad("damaged_store", "nothing to do: what was lost is derived again when it is needed, or by kb reindex", "%s", e.Message)
+		}
+	}
 }

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"runtime/debug"
 	"sync"
+	"sync/atomic"
 
 	"kb/cas"
 	"kb/gitstore"
@@ -27,6 +28,8 @@ type Store struct {
 
 	embedders  *embedders
 	background *background // nil unless views are embedded in the background
+
+	damageTold atomic.Bool // see tellDamage
 
 	syncing chan struct{} // holds the turn to index
 	walking chan struct{} // holds the turn to walk history

@@ -221,20 +221,60 @@ func NewPack(fingerprint string, dim int, vectors iter.Seq2[Key, []float32]) (*P
 // ReadPack reads a pack of size bytes. src must not change while the pack is in
 // use: exact vectors are read from it when they are needed, and checked.
 func ReadPack(src io.ReaderAt, size int64, fingerprint string) (*Pack, error) {
-	var end [trailerSize]byte
-	if size < trailerSize {
-		return nil, fmt.Errorf("%w: truncated", ErrPack)
-	}
-	if _, err := src.ReadAt(end[:], size-trailerSize); err != nil && err != io.EOF {
-		return nil, fmt.Errorf("read pack: %w", err)
-	}
-	t, err := decodeTrailer(end[:])
+	t, err := readTrailer(src, size)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrPack, err)
+		return nil, err
 	}
 	if t.print != sha256.Sum256([]byte(fingerprint)) {
 		return nil, fmt.Errorf("%w: its vectors are of another model or recipe", ErrPack)
 	}
+	return readPack(src, size, t)
+}
+
+// VerifyPack reads the whole file of a pack, of whichever embedder, and compares
+// every checksum. An error wraps ErrPack if the file is damaged.
+func VerifyPack(name string) error {
+	f, err := os.Open(name)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	t, err := readTrailer(f, info.Size())
+	if err != nil {
+		return err
+	}
+	p, err := readPack(f, info.Size(), t)
+	if err != nil {
+		return err
+	}
+	r := newRowReader(p)
+	for i := range p.Len() {
+		if err := r.read(i); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func readTrailer(src io.ReaderAt, size int64) (t trailer, err error) {
+	var end [trailerSize]byte
+	if size < trailerSize {
+		return t, fmt.Errorf("%w: truncated", ErrPack)
+	}
+	if _, err := src.ReadAt(end[:], size-trailerSize); err != nil && err != io.EOF {
+		return t, fmt.Errorf("read pack: %w", err)
+	}
+	if t, err = decodeTrailer(end[:]); err != nil {
+		return t, fmt.Errorf("%w: %w", ErrPack, err)
+	}
+	return t, nil
+}
+
+func readPack(src io.ReaderAt, size int64, t trailer) (*Pack, error) {
 	p := &Pack{dim: t.dim, stride: strideOf(t.dim), rows: src, size: size, close: func() error { return nil }}
 	if want := int64(t.rows)*int64(4*p.dim+len(Key{})+scaleSize+p.stride) + trailerSize; size != want {
 		return nil, fmt.Errorf("%w: %d bytes, not %d", ErrPack, size, want)
