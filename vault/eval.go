@@ -1,19 +1,9 @@
 package vault
 
 import (
-	"bufio"
-	"compress/gzip"
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
-	"io/fs"
-	"math"
-	"os"
-	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -23,28 +13,35 @@ import (
 // EvalParams names a retrieval collection: queries.jsonl and qrels.tsv, each
 // also as .gz, in the layout that BEIR made common.
 type EvalParams struct {
-	Queries string `json:"queries" required:"" help:"directory with queries.jsonl and qrels.tsv; the qrels name paths"`
-	Mode    string `json:"mode,omitempty" default:"text" help:"text, vector, hybrid, or several"`
-	Corpus  bool   `json:"corpus,omitempty" hidden:"" help:"the vault was made from a corpus: paths are encoded ids"`
+	Queries  string `json:"queries" required:"" help:"directory with queries.jsonl and qrels.tsv; the qrels name paths"`
+	Mode     string `json:"mode,omitempty" default:"text" help:"text, vector, hybrid, or several"`
+	Corpus   bool   `json:"corpus,omitempty" hidden:"" help:"the vault was made from a corpus: paths are encoded ids"`
+	PerQuery bool   `json:"per_query,omitempty" help:"nDCG@10 of each query as well"`
 	atParam
 }
 
 // EvalResult is how well each mode finds what people judged relevant.
 type EvalResult struct {
-	Queries int        `json:"queries"` // those with a relevant document
-	Modes   []EvalMode `json:"modes"`
+	Queries  int         `json:"queries"` // those with a relevant document
+	Judged   string      `json:"judged"`  // hash of queries and judgements
+	Modes    []EvalMode  `json:"modes"`
+	PerQuery []EvalQuery `json:"per_query,omitempty"`
 	Seen
 }
 
-// EvalMode is the mean of each measure over the queries. nDCG takes the qrels'
-// scores as gains; p50 is of the search alone, in milliseconds.
+// EvalMode is the mean of each measure over the queries. p50 is of the search
+// alone, in milliseconds.
 type EvalMode struct {
-	Mode      string  `json:"mode"`
-	NDCG10    float64 `json:"ndcg@10"`
-	Recall10  float64 `json:"recall@10"`
-	Recall100 float64 `json:"recall@100"`
-	MRR10     float64 `json:"mrr@10"`
-	P50       float64 `json:"p50_ms"`
+	Mode string `json:"mode"`
+	Measures
+	P50 float64 `json:"p50_ms"`
+}
+
+// EvalQuery is how well each mode answers one query, to six decimals.
+type EvalQuery struct {
+	ID     string             `json:"id"`
+	Text   string             `json:"text"`
+	NDCG10 map[string]float64 `json:"ndcg@10"` // by mode
 }
 
 var evalOp = define(Op{
@@ -69,57 +66,71 @@ func (v *Vault) Eval(ctx context.Context, p EvalParams) (*EvalResult, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &EvalResult{Queries: len(judged), Modes: []EvalMode{}, Seen: w.seen()}
+	r := &EvalResult{Queries: len(judged), Judged: identity(judged), Modes: []EvalMode{}, Seen: w.seen()}
+	if p.PerQuery {
+		r.PerQuery = perQuery(judged)
+	}
 	for _, name := range names {
-		m, err := w.eval(ctx, name, judged, p.Corpus)
+		m, each, err := w.eval(ctx, name, judged, p.Corpus)
 		if err != nil {
 			return nil, err
 		}
 		r.Modes = append(r.Modes, *m)
+		for i := range r.PerQuery {
+			r.PerQuery[i].NDCG10[name] = onGrid(each[i].NDCG10)
+		}
 	}
 	return r, nil
 }
 
-// evalModes are the modes that can be measured, of a list.
+// perQuery are queries without scores.
+func perQuery(judged []judgedQuery) []EvalQuery {
+	out := make([]EvalQuery, len(judged))
+	for i, q := range judged {
+		out[i] = EvalQuery{q.id, q.text, map[string]float64{}}
+	}
+	return out
+}
+
+// evalModes are the modes that can be measured, of a list, each once.
 func evalModes(list string) ([]string, error) {
 	var names []string
-	for _, name := range strings.Split(list, ",") {
+	for name := range strings.SplitSeq(list, ",") {
 		name = strings.TrimSpace(name)
 		if !slices.Contains([]string{"text", "vector", "hybrid"}, name) {
 			return nil, errorf(Usage, "mode: %q", name).hint("accepted: text, vector, hybrid, or several: text,hybrid")
 		}
-		names = append(names, name)
+		if !slices.Contains(names, name) {
+			names = append(names, name)
+		}
 	}
 	return names, nil
 }
 
-// eval runs every judged query in one mode.
-func (w *view) eval(ctx context.Context, mode string, judged []judgedQuery, corpus bool) (*EvalMode, error) {
+// eval runs every judged query in one mode, and returns the means and the
+// measures of each.
+func (w *view) eval(ctx context.Context, mode string, judged []judgedQuery, corpus bool) (*EvalMode, []Measures, error) {
 	k, err := w.evalRanking(ctx, mode)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	m := &EvalMode{Mode: mode}
 	var times []float64
+	var each []Measures
 	for i, q := range judged {
 		w.v.report(i, len(judged), "searching")
 		start := time.Now()
 		found, err := w.search(ctx, k, index.Query{Text: q.text, Max: 100, NoExcerpt: true}, w.v.cfg.Search.Diversity)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		if k.degraded != "" {
-			return nil, errorf(Internal, "%s", k.degraded)
+			return nil, nil, errorf(Internal, "%s", k.degraded)
 		}
 		times = append(times, float64(time.Since(start).Microseconds())/1000)
-		m.add(q, w.ranked(found, corpus))
+		each = append(each, q.measure(w.ranked(found, corpus)))
 	}
-	m.mean(len(judged))
 	slices.Sort(times)
-	if len(times) > 0 {
-		m.P50 = times[len(times)/2]
-	}
-	return m, nil
+	return &EvalMode{Mode: mode, Measures: mean(each), P50: times[len(times)/2]}, each, nil
 }
 
 // evalRanking is ranking, after embedding what it needs.
@@ -156,134 +167,30 @@ func (w *view) ranked(found *index.Result, corpus bool) []string {
 	return ids
 }
 
-func (m *EvalMode) add(q judgedQuery, ranked []string) {
-	var dcg, ideal float64
-	hits10, hits100 := 0, 0
-	first := 0
-	for i, id := range ranked[:min(100, len(ranked))] {
-		gain := q.gains[id]
-		if gain <= 0 {
-			continue
-		}
-		hits100++
-		if i < 10 {
-			hits10++
-			dcg += gain / math.Log2(float64(i)+2)
-			if first == 0 {
-				first = i + 1
-			}
-		}
-	}
-	best := make([]float64, 0, len(q.gains))
-	for _, g := range q.gains {
-		best = append(best, g)
-	}
-	slices.SortFunc(best, func(a, b float64) int { return int(math.Copysign(1, b-a)) })
-	for i, g := range best[:min(10, len(best))] {
-		ideal += g / math.Log2(float64(i)+2)
-	}
-	m.NDCG10 += dcg / ideal
-	m.Recall10 += float64(hits10) / float64(len(best))
-	m.Recall100 += float64(hits100) / float64(len(best))
-	if first > 0 {
-		m.MRR10 += 1 / float64(first)
-	}
-}
-
-func (m *EvalMode) mean(n int) {
-	for _, f := range []*float64{&m.NDCG10, &m.Recall10, &m.Recall100, &m.MRR10} {
-		*f = math.Round(*f/float64(max(n, 1))*1e4) / 1e4
-	}
-}
-
-// judgedQuery is a query and the documents that people found relevant.
-type judgedQuery struct {
-	text  string
-	gains map[string]float64
-}
-
-func readJudged(dir string) ([]judgedQuery, error) {
-	gains := map[string]map[string]float64{}
-	err := eachLine(dir, "qrels.tsv", func(n int, line string) error {
-		f := strings.Split(line, "\t")
-		if len(f) != 3 {
-			return fmt.Errorf("want query, document and score, separated by tabs")
-		}
-		score, err := strconv.ParseFloat(f[2], 64)
-		if err != nil {
-			if n == 1 {
-				return nil // the header
-			}
-			return fmt.Errorf("score %q is not a number", f[2])
-		}
-		if score > 0 {
-			if gains[f[0]] == nil {
-				gains[f[0]] = map[string]float64{}
-			}
-			gains[f[0]][f[1]] = score
-		}
-		return nil
-	})
-	if err != nil {
-		return nil, err
-	}
-	var out []judgedQuery
-	err = eachLine(dir, "queries.jsonl", func(_ int, line string) error {
-		var q struct {
-			ID   string `json:"_id"`
-			Text string `json:"text"`
-		}
-		if err := json.Unmarshal([]byte(line), &q); err != nil {
-			return err
-		}
-		if g := gains[q.ID]; g != nil {
-			out = append(out, judgedQuery{q.Text, g})
-		}
-		return nil
-	})
-	if err == nil && len(out) == 0 {
-		return nil, errorf(Usage, "%s: no query has a relevant document", dir)
-	}
-	return out, err
-}
-
-// eachLine calls fn with each line of a file or of its .gz.
-func eachLine(dir, name string, fn func(n int, line string) error) error {
-	f, err := os.Open(filepath.Join(dir, name))
-	var r io.Reader = f
-	if errors.Is(err, fs.ErrNotExist) {
-		if f, err = os.Open(filepath.Join(dir, name+".gz")); err == nil {
-			if r, err = gzip.NewReader(f); err != nil {
-				f.Close()
-				return errorf(Usage, "read %s.gz: %w", name, err)
-			}
-		}
-	}
-	if err != nil {
-		return errorf(NotFound, "%s has neither %s nor %s.gz", dir, name, name).
-			hint("a collection is corpus.jsonl, queries.jsonl and qrels.tsv")
-	}
-	defer f.Close()
-	s := bufio.NewScanner(r)
-	s.Buffer(nil, 64<<20)
-	for n := 1; s.Scan(); n++ {
-		if strings.TrimSpace(s.Text()) == "" {
-			continue
-		}
-		if err := fn(n, s.Text()); err != nil {
-			return errorf(Usage, "%s:%d: %w", filepath.Join(dir, name), n, err)
-		}
-	}
-	return s.Err()
-}
-
 // Text writes a table.
 func (r *EvalResult) Text(t *Text) {
-	rows := [][]string{{"mode", "nDCG@10", "R@10", "R@100", "MRR@10", "p50"}}
+	rows := [][]string{measureNames("mode")}
 	for _, m := range r.Modes {
-		rows = append(rows, []string{m.Mode, fmt.Sprintf("%.3f", m.NDCG10), fmt.Sprintf("%.3f", m.Recall10),
-			fmt.Sprintf("%.3f", m.Recall100), fmt.Sprintf("%.3f", m.MRR10), fmt.Sprintf("%.2f ms", m.P50)})
+		rows = append(rows, m.row(m.Mode))
 	}
 	t.Table(rows)
-	t.Printf("%s\n", t.Dim(fmt.Sprintf("%d queries", r.Queries)))
+	t.Printf("%s\n", t.Dim(queries(r.Queries)))
+}
+
+// measureNames are the heads of the columns of [EvalMode.row].
+func measureNames(first string) []string {
+	return []string{first, "nDCG@10", "R@10", "R@100", "MRR@10", "p50"}
+}
+
+// row is m in a table.
+func (m *EvalMode) row(name string) []string {
+	return append(append([]string{name}, m.cells("%.3f")...), fmt.Sprintf("%.2f ms", m.P50))
+}
+
+// queries says how many there are.
+func queries(n int) string {
+	if n == 1 {
+		return "1 query"
+	}
+	return thousands(n) + " queries"
 }

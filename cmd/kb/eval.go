@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"path/filepath"
+	"strings"
 
 	"kb/vault"
 )
@@ -15,47 +16,126 @@ type evalCmd struct {
 	Mode     string `help:"What to measure: text, vector, hybrid, or several: text,hybrid." default:"text"`
 	Model    string `help:"Embedding model: the name of an installed one, or a directory." placeholder:"MODEL"`
 	At       string `help:"View of the current vault." placeholder:"REV"`
+	Compare  string `help:"Compare two settings query by query: text,hybrid or main,drafts/x or weight=0.1,weight=0.3." placeholder:"A,B"`
+	Limit    int    `help:"How many queries to name that lost the most, and that won." default:"5" placeholder:"N"`
+	PerQuery bool   `help:"Also give nDCG@10 of each query, in JSON."`
 }
 
-func (e evalCmd) Run(c *cli) (err error) {
-	args := map[string]any{"queries": e.Queries, "mode": e.Mode}
-	var cfg *vault.Config
+func (e evalCmd) Run(c *cli) error {
+	if err := e.check(); err != nil {
+		return err
+	}
+	if e.Compare != "" {
+		return e.compare(c)
+	}
+	r, err := e.measure(c, evalSetting{mode: e.Mode, model: e.Model, at: e.At}, e.PerQuery)
+	if err != nil {
+		return err
+	}
+	return c.conclude(nil, r)
+}
+
+var errNoRevisions = &vault.Error{Code: vault.Usage, Message: "a collection has no revisions", Hint: "--queries DIR asks the vault, which has"}
+
+// check reports flags that do not go together.
+func (e evalCmd) check() error {
+	usage := func(message, hint string) error {
+		return &vault.Error{Code: vault.Usage, Message: message, Hint: hint}
+	}
 	switch {
-	case e.Dir != "" && e.Queries == "":
-		args["queries"], args["corpus"] = e.Dir, true
+	case (e.Dir == "") == (e.Queries == ""):
+		return usage("eval needs one collection", "kb eval DIR, or kb eval --queries DIR for the current vault")
+	case e.Dir != "" && e.At != "":
+		return errNoRevisions
+	case e.Compare != "" && strings.Contains(e.Mode, ","):
+		return usage("--compare takes one mode for what its settings leave out", "--compare text,hybrid")
+	case e.Limit < 0:
+		return usage("--limit is negative", "--limit 0 names no query")
+	}
+	return nil
+}
+
+// compare measures two settings.
+func (e evalCmd) compare(c *cli) error {
+	pair, err := parseSettings(e.Compare, evalSetting{mode: e.Mode, model: e.Model, at: e.At}, e.isModel(c))
+	if err != nil {
+		return err
+	}
+	var results [2]*vault.EvalResult
+	for i, s := range pair {
+		if s.at != "" && e.Dir != "" {
+			return errNoRevisions
+		}
+		if results[i], err = e.measure(c, s, true); err != nil {
+			return err
+		}
+	}
+	r, err := vault.CompareEval(results[0], results[1], [2]string{pair[0].text, pair[1].text}, e.Limit)
+	if err != nil {
+		return err
+	}
+	return c.conclude(nil, r)
+}
+
+// isModel returns what tells a model from a revision. A collection has no
+// revisions, and none begins as a path does.
+func (e evalCmd) isModel(c *cli) func(string) bool {
+	return func(word string) bool {
+		if e.Dir != "" || strings.ContainsAny(word[:1], "./~") {
+			return true
+		}
+		store, _, err := c.modelStore()
+		if err == nil {
+			_, err = store.Get(word)
+		}
+		return err == nil
+	}
+}
+
+// measure runs the queries of one setting.
+func (e evalCmd) measure(c *cli, s evalSetting, perQuery bool) (r *vault.EvalResult, err error) {
+	cfg, dir, err := e.vault(c, s)
+	if err != nil {
+		return nil, err
+	}
+	for key, value := range s.config {
+		if err := cfg.Override(key, value); err != nil {
+			return nil, err
+		}
+	}
+	if dir, err = filepath.Abs(dir); err != nil {
+		return nil, err
+	}
+	args, err := json.Marshal(map[string]any{"queries": dir, "corpus": e.Dir != "", "mode": s.mode, "at": s.at, "per_query": perQuery})
+	if err != nil {
+		return nil, err
+	}
+	service, err := vault.NewService(cfg, vault.Person, c.log)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, service.Close()) }()
+	op, _ := vault.FindOp("kb_eval")
+	result, err := c.result(service, op, args)
+	if err != nil {
+		return nil, err
+	}
+	return result.(*vault.EvalResult), nil
+}
+
+// vault is what the queries are asked of, and the directory that holds them.
+func (e evalCmd) vault(c *cli, s evalSetting) (*vault.Config, string, error) {
+	if e.Dir != "" {
 		cacheDir, err := vault.CacheDir(c.flags.CacheDir)
 		if err != nil {
-			return err
+			return nil, "", err
 		}
-		if cfg, err = vault.CorpusVault(c.ctx, e.Dir, cacheDir, e.Language, e.Model); err != nil {
-			return err
-		}
-	case e.Queries != "" && e.Dir == "":
-		args["at"] = e.At
-		cfg, err = vault.LoadConfig(c.locate())
-		if err != nil {
-			return err
-		}
-		if e.Model != "" {
-			if err := cfg.UseModel(e.Model); err != nil {
-				return err
-			}
-		}
-	default:
-		return &vault.Error{Code: vault.Usage, Message: "eval needs one collection", Hint: "kb eval DIR, or kb eval --queries DIR for the current vault"}
+		cfg, err := vault.CorpusVault(c.ctx, e.Dir, cacheDir, e.Language, s.model)
+		return cfg, e.Dir, err
 	}
-	if args["queries"], err = filepath.Abs(args["queries"].(string)); err != nil {
-		return err
+	cfg, err := vault.LoadConfig(c.locate())
+	if err == nil && s.model != "" {
+		err = cfg.UseModel(s.model)
 	}
-	s, err := vault.NewService(cfg, vault.Person, c.log)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, s.Close()) }()
-	op, _ := vault.FindOp("kb_eval")
-	raw, err := json.Marshal(args)
-	if err != nil {
-		return err
-	}
-	return c.do(s, op, raw)
+	return cfg, e.Queries, err
 }

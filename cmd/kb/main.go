@@ -203,16 +203,26 @@ func (c *cli) runOp(cmd *opCommand) (err error) {
 }
 
 func (c *cli) do(s *vault.Service, op *vault.Op, args json.RawMessage) error {
-	bar := c.newProgress()
-	r, err := s.DoAs(c.ctx, vault.Caller{Agent: os.Getenv(agentVariable)}, op, args, bar.report)
-	bar.finish()
+	r, err := c.result(s, op, args)
 	if err != nil {
 		return err
 	}
+	return c.conclude(s.Config(), r)
+}
+
+// result runs an operation, and shows how far it is.
+func (c *cli) result(s *vault.Service, op *vault.Op, args json.RawMessage) (any, error) {
+	bar := c.newProgress()
+	defer bar.finish()
+	return s.DoAs(c.ctx, vault.Caller{Agent: os.Getenv(agentVariable)}, op, args, bar.report)
+}
+
+// conclude prints a result, and exits with the status that it asks for.
+func (c *cli) conclude(cfg *vault.Config, r any) error {
 	if x, ok := r.(interface{ ExitCode() vault.Code }); ok && x.ExitCode() != "" {
 		c.status = x.ExitCode().ExitStatus()
 	}
-	return c.print(s.Config(), r)
+	return c.print(cfg, r)
 }
 
 // print writes a result in the form that is wanted.
