@@ -114,8 +114,8 @@ type Locate struct {
 
 // LoadConfig finds, reads and checks the configuration: Locate.File, then
 // $KB_CONFIG, then kb.yaml in Dir or a parent up to the repository's root, then
-// the user's own kb.yaml. With none of them the git repository around Dir is a
-// vault with one writable collection.
+// the user's own kb.yaml. With none of them, or one that does not speak of
+// collections, the git repository around Dir is a vault with one writable collection.
 func LoadConfig(l Locate) (*Config, error) {
 	file, err := l.find()
 	if err != nil {
@@ -126,8 +126,11 @@ func LoadConfig(l Locate) (*Config, error) {
 		if c, err = readConfig(file); err != nil {
 			return nil, err
 		}
-	} else if c.Collections, err = implicitCollection(l.dir()); err != nil {
-		return nil, err
+	}
+	if c.Collections == nil {
+		if c.Collections, err = implicitCollection(l.dir()); err != nil {
+			return nil, err
+		}
 	}
 	for _, dir := range []string{os.Getenv("KB_CACHE_DIR"), l.CacheDir} {
 		if dir == "" {
@@ -209,7 +212,8 @@ func isFile(name string) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
-// implicitCollection is the vault that a repository is without a configuration.
+// implicitCollection is the vault that a repository is when no configuration names
+// collections.
 func implicitCollection(dir string) ([]CollectionConfig, error) {
 	info, err := os.Stat(dir)
 	if err != nil {
