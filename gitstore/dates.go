@@ -259,10 +259,12 @@ func (h *pointHeap) Pop() any {
 	return p
 }
 
-func (h pointHeap) Less(i, j int) bool {
-	a, b := h[i].commit, h[j].commit
-	if a.when != b.when {
-		return a.when > b.when
+func (h pointHeap) Less(i, j int) bool { return h[i].commit.newer(h[j].commit) }
+
+// newer orders commits as walks visit them.
+func (c *graphCommit) newer(than *graphCommit) bool {
+	if c.when != than.when {
+		return c.when > than.when
 	}
-	return string(a.id[:]) < string(b.id[:])
+	return string(c.id[:]) < string(than.id[:])
 }

@@ -19,6 +19,7 @@ type Doc struct {
 	Blob             note.ID
 	Note             *note.Note
 	Versions         []Version // the doc's history, newest first
+	MoreVersions     bool      // there are older ones
 }
 
 // Version is a change of a doc.

@@ -137,8 +137,8 @@ var brackets = strings.NewReplacer("[", "(", "]", ")")
 
 func line(s string) string { return strings.Join(strings.Fields(s), " ") }
 
-// redirects lead from where notes were, and from their aliases, to their pages:
-// as pages for any host, and as a file for hosts that know it.
+// redirects lead from the aliases of notes, and from where notes were, to their
+// pages: as pages for any host, and as a file for hosts that know it.
 func (b *builder) redirects(context.Context) error {
 	to := map[string]string{} // page by the page it takes the place of
 	add := func(from string, i int) {
@@ -146,14 +146,14 @@ func (b *builder) redirects(context.Context) error {
 			to[from] = b.graph.pages[i]
 		}
 	}
-	for _, m := range b.set.Moved {
-		if i, ok := b.graph.docs[place{m.Collection, m.To}]; ok {
-			add(pageName(b.graph.prefix(m.Collection), m.From), i)
-		}
-	}
 	for i, d := range b.set.Docs {
 		for _, alias := range d.Aliases {
 			add(folderName(b.graph.prefix(d.Collection), folderOf(d))+safeName(alias)+".html", i)
+		}
+	}
+	for _, m := range b.set.Moved {
+		if i, ok := b.graph.docs[place{m.Collection, m.To}]; ok {
+			add(pageName(b.graph.prefix(m.Collection), m.From), i)
 		}
 	}
 	froms := make([]string, 0, len(to))

@@ -22,7 +22,8 @@ type Set struct {
 	// Search is what the site's search ranks by; nil for a site without.
 	Search *SearchData
 
-	// Moved lists paths at which docs were before.
+	// Moved lists paths at which docs were before. Where several were at one, the
+	// first here counts.
 	Moved []Moved
 
 	// Read returns a blob as it is stored. It is called from several goroutines.

@@ -3,7 +3,6 @@ package vault
 import (
 	"bytes"
 	"context"
-	"encoding/gob"
 	"slices"
 
 	"kb/cas"
@@ -15,6 +14,7 @@ import (
 // Recipes of what is kept beside notes and text.
 const (
 	datesRecipe = "dates/1"
+	pastRecipe  = "past/1"
 	statRecipe  = "stat/1"
 	lastRecipe  = "last/1"
 )
@@ -92,29 +92,6 @@ func (s *Store) put(k cas.Kind, recipe string, id, value []byte) error {
 		return err
 	}
 	return s.facts.Put(cas.Fact{Key: k.Key(r, id), Value: value})
-}
-
-// storedDates reads the dates of a commit; nil when they are not kept.
-func (s *Store) storedDates(id gitstore.CommitID) *gitstore.Dates {
-	b, ok := s.get(cas.Dates, datesRecipe, id[:])
-	if !ok {
-		return nil
-	}
-	d := new(gitstore.Dates)
-	if err := gob.NewDecoder(bytes.NewReader(b)).Decode(d); err != nil {
-		s.log("history of %s: %v", id, err)
-		return nil
-	}
-	return d
-}
-
-// keepDates stores the dates of a commit.
-func (s *Store) keepDates(id gitstore.CommitID, d *gitstore.Dates) error {
-	var b bytes.Buffer
-	if err := gob.NewEncoder(&b).Encode(d); err != nil {
-		return err
-	}
-	return s.put(cas.Dates, datesRecipe, id[:], b.Bytes())
 }
 
 // lastIndexed is the commit of r that was indexed last by request.

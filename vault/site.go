@@ -160,6 +160,9 @@ func (w *view) siteSet(ctx context.Context) (*site.Set, int, error) {
 		set.Docs = append(set.Docs, doc)
 	}
 	slices.SortFunc(set.Docs, w.inOrder())
+	if set.Moved, err = w.sitePast(ctx, set.Docs); err != nil {
+		return nil, 0, err
+	}
 	if set.Files, err = w.siteFiles(ctx); err != nil {
 		return nil, 0, err
 	}

@@ -40,6 +40,7 @@ type Store struct {
 	notes   map[note.ID]*note.Note  // what hits were shown of lately
 	brief   map[note.ID]*card
 	history map[gitstore.CommitID]*gitstore.Dates
+	pasts   map[gitstore.CommitID]*gitstore.Past
 	owner   OwnerInfo
 }
 
@@ -75,6 +76,7 @@ func ReadOnlyStore(dir string, log func(format string, args ...any)) *Store {
 		notes:   map[note.ID]*note.Note{},
 		brief:   map[note.ID]*card{},
 		history: map[gitstore.CommitID]*gitstore.Dates{},
+		pasts:   map[gitstore.CommitID]*gitstore.Past{},
 		owner:   OwnerInfo{PID: os.Getpid(), Version: Version},
 	}
 	s.embedders = newEmbedders(s)
@@ -276,53 +278,6 @@ func (s *Store) cards(ctx context.Context, language string, ids []note.ID, fetch
 		}
 	}
 	return out, nil
-}
-
-// farWalk is how many commits a walk of history passes before its result is
-// worth keeping: the next walk then ends at it.
-const farWalk = 200
-
-// dates returns the history facts of a commit: from memory, from the store, or
-// walked from the nearest commit that is known.
-func (s *Store) dates(ctx context.Context, r *repo, id gitstore.CommitID) (*gitstore.Dates, error) {
-	select {
-	case s.walking <- struct{}{}:
-		defer func() { <-s.walking }()
-	case <-ctx.Done():
-		return nil, ctxErr(ctx)
-	}
-	known := func(c gitstore.CommitID) *gitstore.Dates {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		return s.history[c]
-	}
-	if d := known(id); d != nil {
-		return d, nil
-	}
-	walked := 0
-	d, err := r.Dates(ctx, id, func(c gitstore.CommitID) (*gitstore.Dates, bool) {
-		d := known(c)
-		if d == nil {
-			d = s.storedDates(c)
-		}
-		if d == nil {
-			walked++
-		}
-		return d, d != nil
-	})
-	if err != nil {
-		return nil, err
-	}
-	s.mu.Lock()
-	if len(s.history) >= cachedHistory {
-		clear(s.history)
-	}
-	s.history[id] = d
-	s.mu.Unlock()
-	if walked < farWalk {
-		return d, nil
-	}
-	return d, s.keepDates(id, d)
 }
 
 // diskBytes is what the derived data takes on disk.

@@ -1,0 +1,109 @@
+package vault
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"kb/gitstore"
+	"kb/site"
+)
+
+// mostMoved is how many former paths of notes a site knows, those left last first:
+// each is a file.
+const mostMoved = 5000
+
+// sitePast gives the docs of a site their histories, and lists where they were.
+// A name that the site would not publish a note under is in neither: a version
+// under such a name, and what is older, is left out.
+func (w *view) sitePast(ctx context.Context, docs []*site.Doc) ([]site.Moved, error) {
+	commits := map[gitstore.CommitID]site.Version{}
+	var names []former
+	for _, c := range w.v.cols {
+		id := w.commitOf(c)
+		if id.IsZero() {
+			continue
+		}
+		w.v.report(0, 0, "reading history")
+		past, err := w.v.store.past(ctx, c.repo, id)
+		if err != nil {
+			return nil, errorf(Internal, "read the history of %s: %w", c.Name, err)
+		}
+		for _, d := range docs {
+			if d.Collection != c.Name {
+				continue
+			}
+			h := past.Files[c.full(d.Path)]
+			names = append(names, w.formerNames(c, d, h)...)
+			if err := w.siteVersions(c, d, h, commits); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return moved(names), nil
+}
+
+// former is a path at which a doc was, up to a time.
+type former struct {
+	site.Moved
+	until int64
+}
+
+func (w *view) formerNames(c *collection, d *site.Doc, h gitstore.FilePast) (out []former) {
+	for _, name := range h.Names {
+		if from, ok := w.formerName(c, name.Path); ok {
+			out = append(out, former{site.Moved{Collection: c.Name, From: from, To: d.Path}, name.When})
+		}
+	}
+	return out
+}
+
+// moved orders former names so that the last doc to have one has it.
+func moved(names []former) []site.Moved {
+	slices.SortStableFunc(names, func(a, b former) int { return cmp.Compare(b.until, a.until) })
+	names = names[:min(len(names), mostMoved)]
+	out := make([]site.Moved, len(names))
+	for i, n := range names {
+		out[i] = n.Moved
+	}
+	return out
+}
+
+// siteVersions sets the versions of d from h.
+func (w *view) siteVersions(c *collection, d *site.Doc, h gitstore.FilePast, commits map[gitstore.CommitID]site.Version) error {
+	d.MoreVersions = h.More
+	for _, x := range h.Versions {
+		v, ok := commits[x.Commit]
+		if !ok {
+			commit, err := c.repo.Commit(x.Commit)
+			if err != nil {
+				return errorf(Internal, "read commit %s: %w", x.Commit, err)
+			}
+			v = site.Version{Commit: x.Commit.String(), Date: commit.Committer.When.UTC().Format(time.DateOnly), Author: commit.Author.Name, Subject: commit.Subject}
+			commits[x.Commit] = v
+		}
+		if v.Path = d.Path; x.Path != "" {
+			if v.Path, ok = w.formerName(c, x.Path); !ok {
+				d.MoreVersions = false
+				return nil
+			}
+		}
+		d.Versions = append(d.Versions, v)
+	}
+	return nil
+}
+
+// formerName is a path of a file in the repository as one of c's notes. Not ok:
+// it is none that a site would show.
+func (w *view) formerName(c *collection, full string) (string, bool) {
+	name := full
+	if c.dir != "" {
+		var ok bool
+		if name, ok = strings.CutPrefix(full, c.dir+"/"); !ok {
+			return "", false
+		}
+	}
+	return name, w.visible(c, name) && !w.v.excludedFromSite(c.Name, name)
+}
