@@ -4,6 +4,8 @@ import (
 	"context"
 	"embed"
 	"fmt"
+
+	"kb/note"
 )
 
 // assetFiles are the style, the scripts and the pictures of every site. The
@@ -35,5 +37,8 @@ func (b *builder) assets(context.Context) error {
 			return err
 		}
 	}
+	k := keyer{}
+	k.put(Recipe, note.Recipe, fmt.Sprintf("%q", *b.site), b.set.BaseURL)
+	b.siteKey = k.sum()
 	return nil
 }

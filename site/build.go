@@ -49,6 +49,8 @@ type builder struct {
 	attachments map[int]attachment
 	byPage      map[string]*Doc
 	texts       *textCache
+	siteKey     string // what all pages depend on
+	keyers      sync.Pool
 	searchFile  string
 	progress    func(done, total int)
 }
@@ -68,7 +70,8 @@ func Build(ctx context.Context, set *Set, o Options) (_ *Built, err error) {
 	if err != nil {
 		return nil, err
 	}
-	b := &builder{set: set, names: newNamer(), renderer: NewRenderer(o.Cache), out: out, texts: newTextCache(), progress: o.Progress}
+	b := &builder{set: set, names: newNamer(), renderer: NewRenderer(o.Cache), out: out, texts: newTextCache(), progress: o.Progress,
+		keyers: sync.Pool{New: func() any { return &keyer{} }}}
 	if err := b.build(ctx); err != nil {
 		if aerr := out.abandon(); aerr != nil {
 			err = fmt.Errorf("%w (and cleaning up: %v)", err, aerr)
@@ -78,7 +81,7 @@ func Build(ctx context.Context, set *Set, o Options) (_ *Built, err error) {
 	if err := out.finish(Manifest{Commit: set.Commit.ID, Recipes: append([]string{Recipe, note.Recipe}, set.Recipes...)}); err != nil {
 		return nil, err
 	}
-	return &Built{Pages: len(set.Docs), Files: len(out.files) + 1, Written: out.written, Removed: len(out.stale())}, nil
+	return &Built{Pages: len(set.Docs), Files: out.count, Written: out.written, Removed: len(out.stale())}, nil
 }
 
 func (b *builder) build(ctx context.Context) error {
@@ -131,7 +134,9 @@ func (b *builder) note(ctx context.Context, i int) error {
 		return err
 	}
 	d, name := b.set.Docs[i], b.graph.pages[i]
-	key := b.pageKey(i)
+	k := b.keyers.Get().(*keyer)
+	key := b.pageKey(k, i)
+	b.keyers.Put(k)
 	source := sourceName(name)
 	if b.out.keep(name, key) && b.out.keep(source, d.Blob.String()) {
 		return nil
@@ -152,64 +157,71 @@ func (b *builder) note(ctx context.Context, i int) error {
 }
 
 // pageKey is a hash of all that a note's page depends on.
-func (b *builder) pageKey(i int) string {
-	d := b.set.Docs[i]
-	h := sha256.New()
-	put := func(parts ...string) {
-		for _, p := range parts {
-			fmt.Fprintf(h, "%d:%s", len(p), p)
-		}
-	}
-	put(Recipe, note.Recipe, fmt.Sprint(*b.site), b.set.BaseURL, d.Collection, d.Path, d.Blob.String(), d.Updated, d.Commit, d.Author)
-	name := b.graph.pages[i]
-	put(name)
-	b.putTargets(put, d, map[*Doc]bool{})
-	for _, tag := range d.Tags {
-		put(b.tagPages[strings.ToLower(tag)])
-	}
+func (b *builder) pageKey(k *keyer, i int) string {
+	d, name := b.set.Docs[i], b.graph.pages[i]
+	k.put(b.siteKey, d.Collection, d.Path, d.Updated, d.Commit, d.Author, name)
+	b.putTargets(k, d, new([]*Doc))
+	b.putSuperseded(k, d)
 	for _, j := range neighbours(b.graph.out[i]) {
-		put(b.graph.pages[j], b.set.Docs[j].Title)
+		k.put(b.graph.pages[j], b.set.Docs[j].Title)
 	}
+	k.number(len(b.graph.in[i]))
 	for _, e := range b.graph.in[i] {
-		put(b.graph.pages[e.doc], b.set.Docs[e.doc].Title, b.set.Docs[e.doc].Blob.String(), fmt.Sprint(e.link.Start))
+		from := b.set.Docs[e.doc]
+		k.put(b.graph.pages[e.doc], from.Title)
+		k.buf = append(k.buf, from.Blob[:]...)
+		k.number(e.link.Start)
 	}
-	for _, l := range b.crumbs(name, d) {
-		put(l.URL, l.Text)
+	for dir := folderOf(d); dir != ""; dir = parent(dir) {
+		k.put(b.folders[place{d.Collection, dir}])
 	}
-	previous, next := b.besides(name, i)
-	put(fmt.Sprint(previous != nil, next != nil))
-	for _, l := range []*link{previous, next} {
-		if l != nil {
-			put(l.URL, l.Text)
+	k.put(b.folders[place{d.Collection, ""}])
+	for _, j := range []int{i - 1, i + 1} {
+		if k.number(0); b.sameFolder(i, j) {
+			k.put(b.graph.pages[j], b.set.Docs[j].Title)
 		}
 	}
-	return hex.EncodeToString(h.Sum(nil)[:12])
+	return k.sum()
 }
 
-// putTargets adds where the links of d lead, and what it embeds.
-func (b *builder) putTargets(put func(...string), d *Doc, seen map[*Doc]bool) {
-	if seen[d] {
+// putTargets adds where the links and tags of d lead, and the same of what it
+// embeds, each doc once.
+func (b *builder) putTargets(k *keyer, d *Doc, seen *[]*Doc) {
+	if slices.Contains(*seen, d) {
 		return
 	}
-	seen[d] = true
-	put(d.Blob.String(), d.Title)
-	for k := range d.Note.Links {
-		l := d.Note.Links[k]
-		t := b.graph.resolvers[d.Collection].Resolve(d.Path, l)
-		at := place{d.Collection, t.Path}
-		if j, ok := b.graph.docs[at]; ok {
-			put(b.graph.pages[j])
-			if l.Fragment != "" {
-				put(b.set.Docs[j].Blob.String()) // whether it has such a heading
+	*seen = append(*seen, d)
+	k.put(d.Title)
+	k.buf = append(k.buf, d.Blob[:]...)
+	for _, tag := range d.Tags {
+		k.put(b.tagPages[strings.ToLower(tag)])
+	}
+	for _, t := range b.graph.targets[b.graph.numbers[d]] {
+		switch {
+		case t.doc >= 0:
+			to := b.set.Docs[t.doc]
+			k.put(b.graph.pages[t.doc])
+			if t.link.Fragment != "" {
+				k.buf = append(k.buf, to.Blob[:]...) // whether it has such a heading
 			}
-			if l.Embed {
-				b.putTargets(put, b.set.Docs[j], seen)
+			if t.link.Embed {
+				b.putTargets(k, to, seen)
 			}
-		} else if j, ok := b.graph.files[at]; ok {
-			put(fmt.Sprint(b.attachments[j]))
-		} else {
-			put("")
+		case t.file >= 0:
+			a := b.attachments[t.file]
+			k.put(a.name)
+			k.number(a.width)
+			k.number(a.height)
+		default:
+			k.put("")
 		}
+	}
+}
+
+// putSuperseded adds the note that took the place of d.
+func (b *builder) putSuperseded(k *keyer, d *Doc) {
+	if l := b.superseded("", d); l != nil {
+		k.links(*l)
 	}
 }
 
@@ -219,15 +231,11 @@ func (b *builder) copyAttachments(ctx context.Context) error {
 	b.attachments = map[int]attachment{}
 	var used []int
 	seen := map[int]bool{}
-	for _, d := range b.set.Docs {
-		for _, l := range d.Note.Links {
-			if l.Target == "" || l.Kind == note.AutoLink {
-				continue
-			}
-			t := b.graph.resolvers[d.Collection].Resolve(d.Path, l)
-			if j, ok := b.graph.files[place{d.Collection, t.Path}]; ok && t.Path != "" && !seen[j] {
-				seen[j] = true
-				used = append(used, j)
+	for _, targets := range b.graph.targets {
+		for _, t := range targets {
+			if t.file >= 0 && t.link.Kind != note.AutoLink && !seen[t.file] {
+				seen[t.file] = true
+				used = append(used, t.file)
 			}
 		}
 	}
@@ -254,7 +262,7 @@ func (b *builder) copyAttachment(ctx context.Context, j int) error {
 	a := attachment{name: assetDir + "/files/" + f.Blob.String()[:10] + "-" + safeName(stem) + ext}
 	a.width, a.height = imageSize(data)
 	b.attachments[j] = a
-	if _, twice := b.out.files[a.name]; twice {
+	if b.out.has(a.name) {
 		return nil // the same bytes under two names that are one here
 	}
 	return b.out.put(a.name, "", data)
@@ -326,7 +334,10 @@ func hashed(name string, data []byte) string {
 	return assetDir + "/" + strings.TrimSuffix(name, ext) + "." + hex.EncodeToString(sum[:5]) + ext
 }
 
+// inName is the key of files whose names say what they are made of.
+const inName = "="
+
 func (b *builder) putHashed(name string, data []byte) (string, error) {
 	as := hashed(name, data)
-	return as, b.out.put(as, "", data)
+	return as, b.out.put(as, inName, data)
 }

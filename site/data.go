@@ -92,12 +92,44 @@ type graphOf struct {
 	To     []int    `json:"o"`
 }
 
-// graphData writes the graph and returns its file's name.
+// graphKey is the name in the build file under which it says what the graph was
+// made of, and what its file is called.
+const graphKey = "#graph"
+
+// graphData writes the graph, unless it is there, and returns its file's name.
 func (b *builder) graphData() (string, error) {
-	g := graphOf{Titles: []string{}, Pages: []string{}, Groups: []int{}, X: []int{}, Y: []int{}, From: []int{}, To: []int{}}
-	groups := map[string]int{}
+	g := b.graphOfDocs()
+	k := keyer{}
+	k.put(Recipe)
+	k.number(len(g.Titles))
+	for i, title := range g.Titles {
+		k.put(title, g.Pages[i])
+		k.number(g.Groups[i])
+	}
+	for e, from := range g.From {
+		k.number(from)
+		k.number(g.To[e])
+	}
+	key := k.sum()
+	if was, name, _ := strings.Cut(b.out.keyOf(graphKey), " "); was == key && b.out.keep(name, inName) {
+		b.out.note(graphKey, key+" "+name)
+		return name, nil
+	}
+	g.X, g.Y = layout(len(g.Titles), g.Groups, g.From, g.To)
+	raw, err := script("graph", g)
+	if err != nil {
+		return "", err
+	}
+	name, err := b.putHashed("graph.js", raw)
+	b.out.note(graphKey, key+" "+name)
+	return name, err
+}
+
+func (b *builder) graphOfDocs() *graphOf {
+	g := &graphOf{Titles: []string{}, Pages: []string{}, Groups: []int{}, X: []int{}, Y: []int{}, From: []int{}, To: []int{}}
+	groups := map[place]int{}
 	for i, d := range b.set.Docs {
-		key := d.Collection + "/" + firstFolder(d)
+		key := place{d.Collection, firstFolder(d)}
 		if _, ok := groups[key]; !ok {
 			groups[key] = len(groups)
 		}
@@ -106,12 +138,7 @@ func (b *builder) graphData() (string, error) {
 			g.From, g.To = append(g.From, i), append(g.To, j)
 		}
 	}
-	g.X, g.Y = layout(len(g.Titles), g.Groups, g.From, g.To)
-	raw, err := script("graph", g)
-	if err != nil {
-		return "", err
-	}
-	return b.putHashed("graph.js", raw)
+	return g
 }
 
 func firstFolder(d *Doc) string {

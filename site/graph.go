@@ -2,6 +2,7 @@ package site
 
 import (
 	"path"
+	"slices"
 	"strings"
 
 	"kb/note"
@@ -19,8 +20,9 @@ type graph struct {
 	docs      map[place]int
 	numbers   map[*Doc]int
 	resolvers map[string]*note.Resolver
-	out       [][]edge // by doc, in source order
-	in        [][]edge // by doc, in the order of the linking docs
+	targets   [][]target // by doc: where its links lead, in source order
+	out       [][]edge   // by doc, in source order
+	in        [][]edge   // by doc, in the order of the linking docs
 }
 
 // edge is a link, seen from one of its ends: doc is the other.
@@ -29,12 +31,19 @@ type edge struct {
 	link *note.Link
 }
 
+// target is where a link leads that stays in its collection: the number of a doc
+// or of a file, else -1.
+type target struct {
+	link      *note.Link
+	doc, file int
+}
+
 // newGraph names the pages of a set and follows its links.
 func newGraph(set *Set, names *namer) *graph {
 	g := &graph{
 		set: set, files: map[place]int{}, docs: map[place]int{}, numbers: map[*Doc]int{},
 		resolvers: map[string]*note.Resolver{}, pages: make([]string, len(set.Docs)),
-		out: make([][]edge, len(set.Docs)), in: make([][]edge, len(set.Docs)),
+		targets: make([][]target, len(set.Docs)), out: make([][]edge, len(set.Docs)), in: make([][]edge, len(set.Docs)),
 	}
 	paths := map[string][]string{}
 	for i, d := range set.Docs {
@@ -57,15 +66,34 @@ func newGraph(set *Set, names *namer) *graph {
 		g.resolvers[collection] = note.NewResolver(p)
 	}
 	for i, d := range set.Docs {
-		for k := range d.Note.Links {
-			l := &d.Note.Links[k]
-			if j, ok := g.docOf(d, *l); ok && j != i {
-				g.out[i] = append(g.out[i], edge{j, l})
-				g.in[j] = append(g.in[j], edge{i, l})
-			}
-		}
+		g.follow(i, d)
 	}
 	return g
+}
+
+// follow finds where the links of doc i lead.
+func (g *graph) follow(i int, d *Doc) {
+	for k := range d.Note.Links {
+		l := &d.Note.Links[k]
+		if l.Target == "" {
+			continue
+		}
+		to := g.resolvers[d.Collection].Resolve(d.Path, *l)
+		if to.External {
+			continue
+		}
+		t := target{link: l, doc: -1, file: -1}
+		if j, ok := g.docs[place{d.Collection, to.Path}]; ok && to.Path != "" {
+			t.doc = j
+		} else if j, ok := g.files[place{d.Collection, to.Path}]; ok && to.Path != "" {
+			t.file = j
+		}
+		g.targets[i] = append(g.targets[i], t)
+		if t.doc >= 0 && t.doc != i {
+			g.out[i] = append(g.out[i], edge{t.doc, l})
+			g.in[t.doc] = append(g.in[t.doc], edge{i, l})
+		}
+	}
 }
 
 // prefix is the directory of a collection's pages: none when it is the only one.
@@ -88,15 +116,27 @@ func (g *graph) docOf(d *Doc, l note.Link) (int, bool) {
 
 // neighbours lists the other ends of edges, each once, in order.
 func neighbours(edges []edge) (out []int) {
-	seen := map[int]bool{}
-	for _, e := range edges {
-		if !seen[e.doc] {
-			seen[e.doc] = true
-			out = append(out, e.doc)
+	var seen map[int]bool
+	for i, e := range edges {
+		if i == few {
+			seen = map[int]bool{}
+			for _, j := range out {
+				seen[j] = true
+			}
 		}
+		if i < few && slices.Contains(out, e.doc) || seen[e.doc] {
+			continue
+		}
+		if i >= few {
+			seen[e.doc] = true
+		}
+		out = append(out, e.doc)
 	}
 	return out
 }
+
+// few is up to how many edges looking at all is the quickest.
+const few = 16
 
 // folderOf is the directory of a doc: "" or with a final slash.
 func folderOf(d *Doc) string {

@@ -93,12 +93,37 @@ func (b *builder) lists(ctx context.Context) error {
 	return nil
 }
 
+// putList makes a page of links, unless it is there with all that it shows.
 func (b *builder) putList(name string, p listPage) error {
+	k := keyer{}
+	k.put(b.siteKey, p.Name, p.Root, p.shell.Title, p.Lead)
+	k.number(boolInt(p.Home))
+	k.links(p.Crumbs...)
+	for _, g := range p.Groups {
+		k.put(g.Title)
+		k.number(boolInt(g.Flow))
+		k.number(len(g.Items))
+		for i := range g.Items {
+			it := &g.Items[i]
+			k.put(it.URL, it.Text, it.Count, it.Date, it.About)
+		}
+	}
+	key := k.sum()
+	if b.out.keep(name, key) {
+		return nil
+	}
 	page, err := render("list.html", p)
 	if err != nil {
 		return err
 	}
-	return b.out.put(name, "", page)
+	return b.out.put(name, key, page)
+}
+
+func boolInt(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
 }
 
 func (b *builder) item(page string, i int) listItem {
@@ -378,16 +403,15 @@ type graphPageData struct {
 const mostLinked = 50
 
 func (b *builder) graphPage() error {
-	order := make([]int, 0, len(b.set.Docs))
-	edges := 0
+	var order []int
+	edges, count := 0, make([]int, len(b.set.Docs))
 	for i := range b.set.Docs {
 		edges += len(neighbours(b.graph.out[i]))
-		if len(b.graph.in[i]) > 0 {
+		if count[i] = len(neighbours(b.graph.in[i])); count[i] > 0 {
 			order = append(order, i)
 		}
 	}
-	count := func(i int) int { return len(neighbours(b.graph.in[i])) }
-	slices.SortStableFunc(order, func(x, y int) int { return count(y) - count(x) })
+	slices.SortStableFunc(order, func(x, y int) int { return count[y] - count[x] })
 	data, err := b.graphData()
 	if err != nil {
 		return err
@@ -396,7 +420,7 @@ func (b *builder) graphPage() error {
 		Lead: fmt.Sprintf("%s and %s among them.", plural(len(b.set.Docs), "note"), plural(edges, "link"))}
 	for _, i := range order[:min(len(order), mostLinked)] {
 		it := b.item(graphPage, i)
-		it.Count = fmt.Sprint(count(i))
+		it.Count = fmt.Sprint(count[i])
 		p.Items = append(p.Items, it)
 	}
 	page, err := render("graph.html", p)

@@ -163,9 +163,22 @@ func relative(from, to string) string {
 func root(from string) string { return strings.Repeat("../", strings.Count(from, "/")) }
 
 func escapePath(name string) string {
+	if isPlain(name) {
+		return name
+	}
 	escaped := (&url.URL{Path: name}).EscapedPath()
 	if head, _, _ := strings.Cut(escaped, "/"); strings.Contains(head, ":") {
 		return "./" + escaped // else it would be read as a scheme
 	}
 	return escaped
+}
+
+// isPlain reports whether a name is the same in a URL.
+func isPlain(name string) bool {
+	for i := range len(name) {
+		if c := name[i]; (c < 'a' || c > 'z') && (c < '0' || c > '9') && c != '/' && c != '-' && c != '.' && c != '_' {
+			return false
+		}
+	}
+	return true
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -13,9 +12,12 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/gofrs/flock"
 )
@@ -26,15 +28,6 @@ var ErrNotOurs = errors.New("not a site of kb")
 
 // ErrBusy is wrapped when another process builds the same site.
 var ErrBusy = errors.New("another build of this site is under way")
-
-// Manifest is what manifest.json says of a site. It is written last: a site
-// whose manifest names other bytes than there are was not finished.
-type Manifest struct {
-	Generator string            `json:"generator"`
-	Commit    string            `json:"commit"`
-	Recipes   []string          `json:"recipes"`
-	Files     map[string]string `json:"files"` // SHA-256 in hexadecimal, by path
-}
 
 // generator names the program in a manifest, and so says that a directory is a
 // site that a build may change.
@@ -52,26 +45,34 @@ const unfinished = ".kb-unfinished"
 type output struct {
 	dir    string
 	root   *os.Root
-	fresh  string // a new site is built here and renamed to dir; "" when dir is changed in place
-	before Manifest
-	keysIn map[string]string // what pages were made of before, by path
-	trust  bool              // what before says of dir is so
+	fresh  string    // a new site is built here and renamed to dir; "" when dir is changed in place
+	trust  bool      // what the manifest says of dir is so
+	sealed time.Time // when that was written: after all other files
 
 	lock    *flock.Flock // on the file unfinished, while dir is changed
 	journal *os.File     // names of files that the manifest before does not have
 	earlier []string     // such names, of a build that did not finish
 
 	mu      sync.Mutex
-	files   map[string]string // SHA-256 by path
-	keys    map[string]string
-	written int
+	files   map[string]*file
 	made    map[string]bool // directories
+	written int
+	count   int // files of the site, when it is finished
+}
+
+// file is one file of a site, or something else that has a key: before, and as
+// this build makes it.
+type file struct {
+	was, sum    string // SHA-256; "" for none
+	wasKey, key string // what it was made of
+	wasSize     int64  // when it has a key
+	size        int64
 }
 
 // openOutput prepares dir: a directory that is not there, is empty, or is a
 // site of ours.
 func openOutput(dir string) (*output, error) {
-	o := &output{dir: dir, files: map[string]string{}, keys: map[string]string{}, keysIn: map[string]string{}, made: map[string]bool{}}
+	o := &output{dir: dir, files: map[string]*file{}, made: map[string]bool{}}
 	if target, err := filepath.EvalSymlinks(dir); err == nil {
 		dir, o.dir = target, target // where the link leads, not the link
 	}
@@ -85,33 +86,56 @@ func openOutput(dir string) (*output, error) {
 	if o.root, err = os.OpenRoot(dir); err != nil {
 		return nil, err
 	}
+	if err := o.resume(); err != nil {
+		return nil, errors.Join(err, o.root.Close())
+	}
+	return o, nil
+}
+
+// resume makes ready to change a site in place.
+func (o *output) resume() error {
 	raw, err := o.root.ReadFile(manifestFile)
-	if err == nil {
-		err = json.Unmarshal(raw, &o.before)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
 	}
-	journal, started := o.root.ReadFile(unfinished)
-	if o.before.Generator != generator && started != nil {
-		return nil, errors.Join(fmt.Errorf("%w: %s has files and no sound %s", ErrNotOurs, dir, manifestFile), o.root.Close())
-	}
-	o.trust = err == nil && started != nil
-	o.earlier = strings.Fields(string(journal))
-	if raw, err := o.root.ReadFile(buildFile); err == nil && o.trust {
-		if json.Unmarshal(raw, &o.keysIn) != nil {
-			clear(o.keysIn)
+	if m, _ := readManifest(raw, func(string, string) {}); m.Generator != generator {
+		if _, err := o.root.Stat(unfinished); err != nil {
+			return fmt.Errorf("%w: %s has files and no sound %s", ErrNotOurs, o.dir, manifestFile)
 		}
 	}
-	o.lock = flock.New(filepath.Join(dir, unfinished), flock.SetPermissions(0o644))
-	if held, err := o.lock.TryLock(); err != nil || !held {
-		return nil, errors.Join(fmt.Errorf("%w: %s", ErrBusy, dir), err, o.root.Close())
+	started, err := o.take(o.dir)
+	if err != nil {
+		return err
 	}
-	o.journal, err = o.root.OpenFile(unfinished, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
-	return o, err
+	if o.journal, err = o.root.OpenFile(unfinished, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644); err != nil {
+		return errors.Join(err, o.lock.Close())
+	}
+	o.readBefore(started)
+	return nil
+}
+
+// take locks a directory for this build. It reports whether a build that did not
+// finish left it.
+func (o *output) take(dir string) (started bool, err error) {
+	mark := filepath.Join(dir, unfinished)
+	f, err := os.OpenFile(mark, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
+	if started = errors.Is(err, fs.ErrExist); err == nil {
+		err = f.Close()
+	}
+	if err != nil && !started {
+		return false, err
+	}
+	o.lock = flock.New(mark, flock.SetPermissions(0o644))
+	if held, err := o.lock.TryLock(); err != nil || !held {
+		return started, errors.Join(fmt.Errorf("%w: %s", ErrBusy, o.dir), err)
+	}
+	return started, nil
 }
 
 // begin starts a new site beside where it will be.
 func (o *output) begin() (err error) {
 	parent := filepath.Dir(filepath.Clean(o.dir))
-	if err = os.MkdirAll(parent, 0o755); err != nil {
+	if err = errors.Join(os.MkdirAll(parent, 0o755), o.clearAway()); err != nil {
 		return err
 	}
 	if o.fresh, err = os.MkdirTemp(parent, "."+filepath.Base(o.dir)+".new-"); err != nil {
@@ -120,45 +144,127 @@ func (o *output) begin() (err error) {
 	if err = os.Chmod(o.fresh, 0o755); err != nil {
 		return err
 	}
+	if _, err = o.take(o.fresh); err != nil {
+		return err
+	}
 	o.root, err = os.OpenRoot(o.fresh)
 	return err
+}
+
+// clearAway removes what builds left beside dir that were killed before their site
+// was whole.
+func (o *output) clearAway() error {
+	left, err := filepath.Glob(filepath.Join(globEscape(filepath.Dir(o.dir)), "."+globEscape(filepath.Base(o.dir))+".new-*"))
+	if err != nil {
+		return err
+	}
+	for _, dir := range left {
+		lock := flock.New(filepath.Join(dir, unfinished))
+		if _, err := os.Stat(lock.Path()); err != nil {
+			continue // no site of ours, or not one yet
+		}
+		held, err := lock.TryLock()
+		if err != nil || !held {
+			continue // it is being built
+		}
+		if err := errors.Join(lock.Close(), os.RemoveAll(dir)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// globEscape makes a pattern that matches s alone.
+func globEscape(s string) string {
+	if runtime.GOOS == "windows" {
+		return strings.ReplaceAll(s, "[", "[[]")
+	}
+	return strings.NewReplacer("[", `\[`, "*", `\*`, "?", `\?`, `\`, `\\`).Replace(s)
+}
+
+// readBefore reads what the last build says of the directory.
+func (o *output) readBefore(started bool) {
+	raw, err := o.root.ReadFile(manifestFile)
+	if err == nil {
+		_, err = readManifest(raw, func(name, sum string) { o.files[name] = &file{was: sum} })
+	}
+	o.trust = err == nil && !started
+	if journal, err := o.root.ReadFile(unfinished); err == nil {
+		o.earlier = strings.Fields(string(journal))
+	}
+	if info, err := o.root.Stat(manifestFile); err == nil {
+		o.sealed = info.ModTime()
+	}
+	if raw, err := o.root.ReadFile(buildFile); err == nil && o.trust {
+		o.readKeys(string(raw))
+	}
 }
 
 // keep leaves a file as it is when it was made of the same before. It reports
 // whether it could.
 func (o *output) keep(name, key string) bool {
 	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.trust && o.keysIn[name] == key && o.keepLocked(name, key)
-}
-
-// keepAs leaves a file as it is, whatever it was made of.
-func (o *output) keepAs(name, key string) bool {
+	f := o.files[name]
+	o.mu.Unlock()
+	if f == nil || !o.trust || f.was == "" || f.wasKey != key || key == "" || !o.intact(name, f) {
+		return false
+	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	return o.keepLocked(name, key)
+	f.sum, f.key, f.size = f.was, key, f.wasSize
+	return true
 }
 
-func (o *output) keepLocked(name, key string) bool {
-	sum := o.before.Files[name]
-	if sum == "" {
+// intact reports whether a file is on disk as the build before left it: with the
+// size that it had, and not written since; if it was, with the bytes.
+func (o *output) intact(name string, f *file) bool {
+	info, err := os.Lstat(filepath.Join(o.dir, filepath.FromSlash(name)))
+	if err != nil || !info.Mode().IsRegular() || info.Size() != f.wasSize {
 		return false
 	}
-	if info, err := o.root.Stat(name); err != nil || !info.Mode().IsRegular() {
-		return false
+	if !info.ModTime().After(o.sealed) {
+		return true
 	}
-	o.files[name] = sum
-	if key != "" {
-		o.keys[name] = key
+	data, err := o.root.ReadFile(name)
+	return err == nil && sumOf(data) == f.was
+}
+
+func sumOf(data []byte) string {
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:])
+}
+
+// keyOf is what something was made of before; "" if that is not known.
+func (o *output) keyOf(name string) string {
+	if f := o.files[name]; f != nil && o.trust {
+		return f.wasKey
 	}
-	return true
+	return ""
 }
 
 // note records what something that is no file was made of.
 func (o *output) note(name, key string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.keys[name] = key
+	o.at(name).key = key
+}
+
+// at is the file of a name.
+func (o *output) at(name string) *file {
+	f := o.files[name]
+	if f == nil {
+		f = &file{}
+		o.files[name] = f
+	}
+	return f
+}
+
+// has reports whether this build has a file already.
+func (o *output) has(name string) bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	f := o.files[name]
+	return f != nil && f.sum != ""
 }
 
 // forget takes back what keep said.
@@ -166,28 +272,25 @@ func (o *output) forget(names ...string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	for _, name := range names {
-		delete(o.files, name)
-		delete(o.keys, name)
+		if f := o.files[name]; f != nil {
+			f.sum, f.key = "", ""
+		}
 	}
 }
 
 // put writes a file unless it is there with the same bytes. key, which may be
 // empty, is what it was made of.
 func (o *output) put(name, key string, data []byte) error {
-	hash := sha256.Sum256(data)
-	sum := hex.EncodeToString(hash[:])
+	sum := sumOf(data)
 	o.mu.Lock()
-	if _, twice := o.files[name]; twice {
+	f := o.at(name)
+	if f.sum != "" {
 		o.mu.Unlock()
 		return fmt.Errorf("two files of the site are called %s", name)
 	}
-	o.files[name] = sum
-	if key != "" {
-		o.keys[name] = key
-	}
-	same := o.trust && o.before.Files[name] == sum
+	f.sum, f.key, f.size = sum, key, int64(len(data))
 	o.mu.Unlock()
-	if (same || !o.trust && o.fresh == "") && o.holds(name, data) {
+	if o.fresh == "" && (f.was == sum || !o.trust) && o.holds(name, data) {
 		return nil
 	}
 	if err := o.replace(name, data); err != nil {
@@ -201,11 +304,11 @@ func (o *output) put(name, key string, data []byte) error {
 
 // holds reports whether the file on disk has those bytes.
 func (o *output) holds(name string, data []byte) bool {
-	info, err := o.root.Stat(name)
-	if err != nil || info.Size() != int64(len(data)) {
+	info, err := o.root.Lstat(name)
+	if err != nil || !info.Mode().IsRegular() || info.Size() != int64(len(data)) {
 		return false
 	}
-	if o.trust {
+	if o.trust && !info.ModTime().After(o.sealed) {
 		return true // and the manifest has its hash
 	}
 	had, err := o.root.ReadFile(name)
@@ -220,7 +323,7 @@ func (o *output) replace(name string, data []byte) error {
 	if o.fresh != "" {
 		return o.root.WriteFile(name, data, 0o644)
 	}
-	if _, known := o.before.Files[name]; !known {
+	if o.isNew(name) {
 		if _, err := fmt.Fprintln(o.journal, escapePath(name)); err != nil {
 			return err
 		}
@@ -233,6 +336,14 @@ func (o *output) replace(name string, data []byte) error {
 		return errors.Join(err, ignoreMissing(o.root.Remove(tmp)))
 	}
 	return nil
+}
+
+// isNew reports whether the manifest before does not name a file.
+func (o *output) isNew(name string) bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	f := o.files[name]
+	return f == nil || f.was == ""
 }
 
 func (o *output) mkdir(dir string) error {
@@ -261,19 +372,22 @@ func ignoreMissing(err error) error {
 // finish writes the manifest, removes what is stale, and puts a new site in its
 // place.
 func (o *output) finish(m Manifest) error {
-	keys, err := json.Marshal(o.keys)
+	if err := o.put(buildFile, "", o.keys()); err != nil {
+		return err
+	}
+	m.Generator = generator
+	sums := make(map[string]string, len(o.files))
+	for name, f := range o.files {
+		if f.sum != "" {
+			sums[name] = f.sum
+		}
+	}
+	o.count = len(sums) + 1
+	raw, err := m.text(sums)
 	if err != nil {
 		return err
 	}
-	if err := o.put(buildFile, "", append(keys, '\n')); err != nil {
-		return err
-	}
-	m.Generator, m.Files = generator, o.files
-	raw, err := json.MarshalIndent(m, "", " ")
-	if err != nil {
-		return err
-	}
-	if err := o.replace(manifestFile, append(raw, '\n')); err != nil {
+	if err := o.replace(manifestFile, raw); err != nil {
 		return fmt.Errorf("write %s: %w", manifestFile, err)
 	}
 	if o.fresh != "" {
@@ -291,7 +405,7 @@ func (o *output) finish(m Manifest) error {
 
 // swap renames a new site to where it belongs: dir is missing or empty.
 func (o *output) swap() error {
-	if err := o.root.Close(); err != nil {
+	if err := errors.Join(o.lock.Close(), o.root.Remove(unfinished), o.root.Close()); err != nil {
 		return err
 	}
 	if err := ignoreMissing(os.Remove(o.dir)); err != nil {
@@ -306,9 +420,9 @@ func (o *output) swap() error {
 // abandon leaves things as they were, as far as that is still possible: a new
 // site goes, an old one stays and is marked as unfinished.
 func (o *output) abandon() error {
-	err := o.root.Close()
+	err := errors.Join(o.root.Close(), o.lock.Close())
 	if o.journal != nil {
-		err = errors.Join(err, o.journal.Close(), o.lock.Close())
+		err = errors.Join(err, o.journal.Close())
 	}
 	if o.fresh != "" {
 		err = errors.Join(err, os.RemoveAll(o.fresh))
@@ -337,14 +451,42 @@ func (o *output) sweep() error {
 
 func (o *output) stale() (names []string) {
 	for _, escaped := range o.earlier {
-		if name, err := url.PathUnescape(escaped); err == nil && o.files[name] == "" {
+		if name, err := url.PathUnescape(escaped); err == nil && !o.has(name) {
 			names = append(names, name)
 		}
 	}
-	for name := range o.before.Files {
-		if o.files[name] == "" {
+	for name, f := range o.files {
+		if f.was != "" && f.sum == "" {
 			names = append(names, name)
 		}
 	}
 	return names
+}
+
+// keys is the build file: what each file was made of, and its size.
+func (o *output) keys() []byte {
+	values := map[string]string{}
+	for name, f := range o.files {
+		if f.key != "" {
+			values[name] = fmt.Sprintf("%s %d", f.key, f.size)
+		}
+	}
+	return append(appendStrings([]byte("{\n"), "", values), "}\n"...)
+}
+
+// readKeys reads the build file; of one that is not sound, nothing.
+func (o *output) readKeys(text string) {
+	read := map[string]string{}
+	if _, lines, ok := strings.Cut(text, "{\n"); !ok || readStrings(lines, func(name, value string) { read[name] = value }) != nil {
+		return
+	}
+	for name, value := range read {
+		at := strings.LastIndexByte(value, ' ')
+		size, err := strconv.ParseInt(value[at+1:], 10, 64)
+		if at < 0 || err != nil {
+			continue
+		}
+		f := o.at(name)
+		f.wasKey, f.wasSize = value[:at], size
+	}
 }

@@ -245,13 +245,21 @@ func (b *builder) linksTo(page string, docs []int) (out []link) {
 // besides returns the notes before and after doc i in its folder.
 func (b *builder) besides(page string, i int) (previous, next *link) {
 	same := func(j int) *link {
-		if j < 0 || j >= len(b.set.Docs) || b.set.Docs[j].Collection != b.set.Docs[i].Collection ||
-			folderOf(b.set.Docs[j]) != folderOf(b.set.Docs[i]) {
+		if !b.sameFolder(i, j) {
 			return nil
 		}
 		return &link{relative(page, b.graph.pages[j]), b.set.Docs[j].Title}
 	}
 	return same(i - 1), same(i + 1)
+}
+
+// sameFolder reports whether there is a doc j in the folder of doc i.
+func (b *builder) sameFolder(i, j int) bool {
+	if j < 0 || j >= len(b.set.Docs) {
+		return false
+	}
+	x, y := b.set.Docs[i], b.set.Docs[j]
+	return x.Collection == y.Collection && folderOf(x) == folderOf(y)
 }
 
 // backlinks are the notes that link to doc i, each with its first sentence that

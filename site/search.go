@@ -138,7 +138,7 @@ func (b *builder) putPart(function string, data []byte) (fileList, error) {
 	hash := hex.EncodeToString(sum[:5])
 	name := assetDir + "/q/" + function + "." + hash + ".js"
 	key := fmt.Sprint("search/", searchVersion)
-	if _, twice := b.out.files[name]; twice || b.out.keep(name, key) {
+	if b.out.has(name) || b.out.keep(name, key) {
 		return fileList(hash), nil
 	}
 	packed, err := deflate(data)

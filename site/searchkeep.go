@@ -45,16 +45,16 @@ func (b *builder) searchInputs() string {
 // keepSearch keeps the files of the search data, if all are there and were made
 // of the same.
 func (b *builder) keepSearch(key string) bool {
-	if !b.out.trust || b.out.keysIn[searchKey] != key {
+	if b.out.keyOf(searchKey) != key {
 		return false
 	}
 	var kept []string
-	for name := range b.out.before.Files {
+	for name, f := range b.out.files {
 		leads := strings.HasPrefix(name, assetDir+"/search.")
-		if !leads && !strings.HasPrefix(name, assetDir+"/q/") {
+		if f.was == "" || !leads && !strings.HasPrefix(name, assetDir+"/q/") {
 			continue
 		}
-		if !b.out.keepAs(name, b.out.keysIn[name]) {
+		if !b.out.keep(name, f.wasKey) {
 			b.out.forget(kept...)
 			return false
 		}

@@ -114,8 +114,7 @@ func siteError(err error) error {
 
 // siteSet is the view as package site wants it, and how many notes it leaves out.
 func (w *view) siteSet(ctx context.Context) (*site.Set, int, error) {
-	cards, err := w.allCards(ctx)
-	if err != nil {
+	if err := w.sync(ctx); err != nil {
 		return nil, 0, err
 	}
 	date, err := w.datesOf(ctx)
@@ -144,11 +143,12 @@ func (w *view) siteSet(ctx context.Context) (*site.Set, int, error) {
 	}
 	left := 0
 	for i, d := range w.docs {
-		c, n := cards[i], notes[d.blob]
+		n := notes[d.blob]
 		if n == nil || !w.v.published(d, n) {
 			left++
 			continue
 		}
+		c := &card{title: n.Title, created: n.Created(), updated: n.Updated()}
 		dates := date(i, c)
 		doc := &site.Doc{Collection: d.col.Name, Path: d.path, Title: w.titleOf(i, c), Section: section(d.path), Tags: n.Tags, Aliases: n.Aliases,
 			Created: dates.created, Updated: dates.updated, Author: dates.author, Blob: d.blob, Note: n}

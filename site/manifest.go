@@ -1,0 +1,105 @@
+package site
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// Manifest is what manifest.json says of a site. It is written last: a site
+// whose manifest names other bytes than there are was not finished.
+type Manifest struct {
+	Generator string            `json:"generator"`
+	Commit    string            `json:"commit"`
+	Recipes   []string          `json:"recipes"`
+	Files     map[string]string `json:"files"` // SHA-256 in hexadecimal, by path
+}
+
+// filesBegin is where the files begin in a manifest as write makes it: they are
+// most of it, and reading them as JSON in general takes ten times as long.
+const filesBegin = "\n \"files\": {\n"
+
+// readManifest reads manifest.json, and calls file with each file and its sum.
+func readManifest(raw []byte, file func(name, sum string)) (m Manifest, err error) {
+	head, files, quick := strings.Cut(string(raw), filesBegin)
+	if quick && json.Unmarshal([]byte(head+` "files": {}}`), &m) == nil && readStrings(files, file) == nil {
+		return m, nil
+	}
+	if err := json.Unmarshal(raw, &m); err != nil {
+		return m, err
+	}
+	for name, sum := range m.Files {
+		file(name, sum)
+	}
+	return m, nil
+}
+
+// text is manifest.json with the files of sums, which take the place of m.Files.
+func (m Manifest) text(sums map[string]string) ([]byte, error) {
+	m.Files = map[string]string{}
+	raw, err := json.MarshalIndent(m, "", " ")
+	if err != nil {
+		return nil, err
+	}
+	head, ok := bytes.CutSuffix(raw, []byte(" \"files\": {}\n}"))
+	if !ok {
+		return nil, fmt.Errorf("manifest: unexpected end of %q", raw)
+	}
+	out := append(head[:len(head)-1:len(head)-1], filesBegin...)
+	return append(appendStrings(out, "  ", sums), " }\n}\n"...), nil
+}
+
+// appendStrings appends the members of a JSON object of strings, a line each, by
+// name.
+func appendStrings(out []byte, indent string, values map[string]string) []byte {
+	for i, name := range slices.Sorted(maps.Keys(values)) {
+		if i > 0 {
+			out = append(out, ",\n"...)
+		}
+		out = append(append(out, indent...), quoted(name)...)
+		out = append(append(out, ": "...), quoted(values[name])...)
+	}
+	if len(values) > 0 {
+		out = append(out, '\n')
+	}
+	return out
+}
+
+// quoted is a string as JSON has it.
+func quoted(s string) string {
+	for i := range len(s) {
+		if c := s[i]; c < ' ' || c > '~' || strings.IndexByte(`"\<>&`, c) >= 0 {
+			raw, _ := json.Marshal(s) // of a string: never an error
+			return string(raw)
+		}
+	}
+	return `"` + s + `"`
+}
+
+var errLines = errors.New("not a list of strings, a line each")
+
+// readStrings reads what appendStrings made, up to a closing brace.
+func readStrings(s string, fn func(name, value string)) error {
+	for line := range strings.Lines(s) {
+		line = strings.Trim(line, " ,\n")
+		if line == "}" {
+			return nil
+		}
+		name, value, ok := strings.Cut(line, `": "`)
+		if !ok || len(name) < 2 || name[0] != '"' || !strings.HasSuffix(value, `"`) {
+			return errLines
+		}
+		name, value = name[1:], value[:len(value)-1]
+		if strings.ContainsAny(line, `\`) {
+			if json.Unmarshal([]byte(`"`+name+`"`), &name) != nil || json.Unmarshal([]byte(`"`+value+`"`), &value) != nil {
+				return errLines
+			}
+		}
+		fn(name, value)
+	}
+	return errLines
+}
