@@ -3,6 +3,7 @@ package vault_test
 import (
 	"fmt"
 	"math"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -104,5 +105,35 @@ func TestCompareEvalFitsATerminal(t *testing.T) {
 	}
 	if !strings.Contains(b.String(), "B wins 30, loses 30, ties 30; p = 1 (a sample of 100,000\nsign flips): may be chance") {
 		t.Errorf("no verdict in:\n%s", &b)
+	}
+}
+
+func TestBaselineChecksEachMode(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "base.jsonl")
+	was := answers("text", 1, 0.5, 0)
+	was.Modes = append(was.Modes, vault.EvalMode{Mode: "vector", Measures: vault.Measures{NDCG10: 0.25}, P50: 3})
+	for i, q := range was.PerQuery {
+		q.NDCG10["vector"] = []float64{0.25, 0, 0.5}[i]
+	}
+	if err := was.Save(name); err != nil {
+		t.Fatal(err)
+	}
+	b, err := vault.ReadBaseline(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if b.Modes() != "text,vector" {
+		t.Errorf("modes %s", b.Modes())
+	}
+	now := answers("text", 1, 0.5, 0)
+	for _, c := range []struct {
+		nDCG float64
+		fell bool
+	}{{0.5, false}, {0.495, false}, {0.4949, true}, {0.6, false}} {
+		now.Modes[0].NDCG10 = c.nDCG
+		g, err := b.Check(now, 0.005, 1)
+		if err != nil || g.Baseline.OK == c.fell || g.Baseline.Modes[0].Fell != c.fell || (g.ExitCode() == vault.Failed) != c.fell {
+			t.Errorf("from 0.5 to %v: %+v, %v", c.nDCG, g, err)
+		}
 	}
 }

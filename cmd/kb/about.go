@@ -47,7 +47,7 @@ type completionCmd struct {
 var examples = map[string][]string{
 	"mcp":        {"kb mcp --print-config claude-code", "kb --config notes/kb.yaml mcp --read-only"},
 	"serve":      {"kb serve", "kb serve --http 127.0.0.1:9000 --read-only"},
-	"eval":       {"kb eval ../scifact", "kb eval --queries judgements/ --at v1.0", "kb eval ../scifact --model bge-small-en-v1.5 --compare text,hybrid"},
+	"eval":       {"kb eval ../scifact", "kb eval --queries judgements/ --at v1.0", "kb eval ../scifact --model bge-small-en-v1.5 --compare text,hybrid", "kb eval --queries judgements/ --baseline judgements/baseline.jsonl"},
 	"model":      {"kb model list", "kb model pull bge-small-en-v1.5", "kb model pull ~/Downloads/potion-base-8M.zip"},
 	"model pull": {"kb model pull bge-small-en-v1.5", "HF_ENDPOINT=https://mirror.example kb model pull potion-base-8M", "kb model pull ./my-model --name mine"},
 	"init":       {"kb init", "kb init --from ~/.config/kb-mcp/collections.ron"},

@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"path/filepath"
 	"strings"
 
@@ -10,15 +11,18 @@ import (
 )
 
 type evalCmd struct {
-	Dir      string `arg:"" optional:"" help:"Collection: corpus.jsonl, queries.jsonl and qrels.tsv, or .gz of these."`
-	Queries  string `help:"Evaluate the current vault instead, with the queries.jsonl and qrels.tsv of this directory; the qrels name paths." placeholder:"DIR"`
-	Language string `help:"Language of the collection." default:"en" placeholder:"CODE"`
-	Mode     string `help:"What to measure: text, vector, hybrid, or several: text,hybrid." default:"text"`
-	Model    string `help:"Embedding model: the name of an installed one, or a directory." placeholder:"MODEL"`
-	At       string `help:"View of the current vault." placeholder:"REV"`
-	Compare  string `help:"Compare two settings query by query: text,hybrid or main,drafts/x or weight=0.1,weight=0.3." placeholder:"A,B"`
-	Limit    int    `help:"How many queries to name that lost the most, and that won." default:"5" placeholder:"N"`
-	PerQuery bool   `help:"Also give nDCG@10 of each query, in JSON."`
+	Dir       string  `arg:"" optional:"" help:"Collection: corpus.jsonl, queries.jsonl and qrels.tsv, or .gz of these."`
+	Queries   string  `help:"Evaluate the current vault instead, with the queries.jsonl and qrels.tsv of this directory; the qrels name paths." placeholder:"DIR"`
+	Language  string  `help:"Language of the collection." default:"en" placeholder:"CODE"`
+	Mode      string  `help:"What to measure: text, vector, hybrid, or several: text,hybrid (default: text, or what the baseline has)."`
+	Model     string  `help:"Embedding model: the name of an installed one, or a directory." placeholder:"MODEL"`
+	At        string  `help:"View of the current vault." placeholder:"REV"`
+	Compare   string  `help:"Compare two settings query by query: text,hybrid or main,drafts/x or weight=0.1,weight=0.3." placeholder:"A,B"`
+	Limit     int     `help:"How many queries to name that lost the most, and that won." default:"5" placeholder:"N"`
+	PerQuery  bool    `help:"Also give nDCG@10 of each query, in JSON."`
+	Save      string  `help:"Write the means and the scores of each query to a file." placeholder:"FILE"`
+	Baseline  string  `help:"Compare with a file of --save; exit 6 when a mode falls by more than the tolerance." placeholder:"FILE"`
+	Tolerance float64 `help:"How much lower nDCG@10 may be than in the baseline." default:"0.005" placeholder:"X"`
 }
 
 func (e evalCmd) Run(c *cli) error {
@@ -28,11 +32,54 @@ func (e evalCmd) Run(c *cli) error {
 	if e.Compare != "" {
 		return e.compare(c)
 	}
-	r, err := e.measure(c, evalSetting{mode: e.Mode, model: e.Model, at: e.At}, e.PerQuery)
+	var baseline *vault.EvalBaseline
+	if e.Baseline != "" {
+		var err error
+		if baseline, err = vault.ReadBaseline(e.Baseline); err != nil {
+			return err // before anything is measured
+		}
+	}
+	r, err := e.measure(c, e.setting(baseline), e.PerQuery || e.Save != "" || baseline != nil)
 	if err != nil {
 		return err
 	}
-	return c.conclude(nil, r)
+	return e.report(c, r, baseline)
+}
+
+// setting is what the flags say, and else the baseline.
+func (e evalCmd) setting(b *vault.EvalBaseline) evalSetting {
+	s := evalSetting{mode: e.Mode, model: e.Model, at: e.At}
+	switch {
+	case s.mode == "" && b != nil:
+		s.mode = b.Modes()
+	case s.mode == "":
+		s.mode = "text"
+	}
+	return s
+}
+
+// report compares with the baseline, saves and prints.
+func (e evalCmd) report(c *cli, r *vault.EvalResult, b *vault.EvalBaseline) error {
+	var gate *vault.EvalGate
+	if b != nil {
+		var err error
+		if gate, err = b.Check(r, e.Tolerance, e.Limit); err != nil {
+			return err
+		}
+	}
+	if e.Save != "" {
+		if err := r.Save(e.Save); err != nil {
+			return err
+		}
+	}
+	if !e.PerQuery {
+		r.PerQuery = nil
+	}
+	if gate == nil {
+		return c.conclude(nil, r)
+	}
+	gate.PerQuery = r.PerQuery
+	return c.conclude(nil, gate)
 }
 
 var errNoRevisions = &vault.Error{Code: vault.Usage, Message: "a collection has no revisions", Hint: "--queries DIR asks the vault, which has"}
@@ -49,6 +96,10 @@ func (e evalCmd) check() error {
 		return errNoRevisions
 	case e.Compare != "" && strings.Contains(e.Mode, ","):
 		return usage("--compare takes one mode for what its settings leave out", "--compare text,hybrid")
+	case e.Compare != "" && e.Save+e.Baseline != "":
+		return usage("--compare measures two settings, --save and --baseline one", "kb eval --baseline FILE names what lost since")
+	case !(e.Tolerance >= 0 && e.Tolerance <= 1):
+		return usage(fmt.Sprintf("--tolerance %v", e.Tolerance), "nDCG@10 is from 0 to 1")
 	case e.Limit < 0:
 		return usage("--limit is negative", "--limit 0 names no query")
 	}
@@ -57,7 +108,7 @@ func (e evalCmd) check() error {
 
 // compare measures two settings.
 func (e evalCmd) compare(c *cli) error {
-	pair, err := parseSettings(e.Compare, evalSetting{mode: e.Mode, model: e.Model, at: e.At}, e.isModel(c))
+	pair, err := parseSettings(e.Compare, e.setting(nil), e.isModel(c))
 	if err != nil {
 		return err
 	}
