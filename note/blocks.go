@@ -85,6 +85,7 @@ func (p htmlBlockParser) Close(node ast.Node, r text.Reader, pc parser.Context) 
 	if start := n.Lines().At(0).Start; end > start {
 		f := factsOf(pc)
 		f.skip = appendTags(f.skip, f.src, start, end)
+		f.addAnchors(start, end)
 	}
 }
 

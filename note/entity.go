@@ -1,10 +1,13 @@
 package note
 
 import (
+	"bytes"
 	"net/url"
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/yuin/goldmark/ast"
 )
 
 // Entity is something a note names: by a link, a mark, or its properties. Kind
@@ -29,8 +32,9 @@ var (
 	mentionForm = regexp.MustCompile(`(?:^|[\s(\["'「『（])@([\p{L}\p{N}_](?:[\p{L}\p{N}_.-]*[\p{L}\p{N}_])?)`)
 )
 
-// entities collects what n names, by kind and name.
-func (n *Note) entities(text []byte, inline []tagFact) []Entity {
+// entities collects what n names, by kind and name. Code names nothing: @media is
+// no person.
+func (n *Note) entities(root ast.Node, text []byte, inline []tagFact) []Entity {
 	c := entityCounter{}
 	for _, l := range n.Links {
 		if name, ok := urlName(l.Target); ok {
@@ -45,8 +49,51 @@ func (n *Note) entities(text []byte, inline []tagFact) []Entity {
 	for _, s := range n.Strings("entities") {
 		c.add(EntityField, strings.TrimSpace(s))
 	}
-	c.scan(text[n.Body:])
+	if body := text[n.Body:]; bytes.IndexByte(body, '@') >= 0 {
+		c.scan(withoutCode(root, text)[n.Body:])
+	}
 	return c.list()
+}
+
+// withoutCode returns text with backticks in the place of code.
+func withoutCode(root ast.Node, text []byte) []byte {
+	clean := text
+	_ = ast.Walk(root, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
+		if !entering {
+			return ast.WalkContinue, nil
+		}
+		spans := codeOf(n)
+		if len(spans) > 0 && &clean[0] == &text[0] {
+			clean = bytes.Clone(text)
+		}
+		for _, s := range spans {
+			for i := s.Start; i < s.End; i++ {
+				if clean[i] != '\n' {
+					clean[i] = '`'
+				}
+			}
+		}
+		return ast.WalkContinue, nil
+	})
+	return clean
+}
+
+// codeOf returns where the code of a node stands, if it is any.
+func codeOf(n ast.Node) (spans []Span) {
+	switch n.Kind() {
+	case ast.KindCodeBlock, ast.KindFencedCodeBlock:
+		for i := range n.Lines().Len() {
+			s := n.Lines().At(i)
+			spans = append(spans, Span{s.Start, s.Stop})
+		}
+	case ast.KindCodeSpan:
+		for c := n.FirstChild(); c != nil; c = c.NextSibling() {
+			if t, ok := c.(*ast.Text); ok {
+				spans = append(spans, Span{t.Segment.Start, t.Segment.Stop})
+			}
+		}
+	}
+	return spans
 }
 
 // scan finds mail addresses and mentions; a line without '@' costs nothing.

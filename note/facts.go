@@ -14,6 +14,7 @@ type facts struct {
 	tags        []tagFact
 	blocks      []blockFact
 	skip        []Span
+	anchors     []anchorFact
 	brackets    brackets
 	footnotes   int
 	references  int // 0 not counted, 1 none, 2 some

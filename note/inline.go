@@ -162,6 +162,9 @@ func (p rawHTMLParser) Parse(parent ast.Node, block text.Reader, pc parser.Conte
 			s := html.Segments.At(i)
 			f.skip = append(f.skip, Span{s.Start, s.Stop})
 		}
+		if last := html.Segments.Len() - 1; last >= 0 {
+			f.addAnchors(html.Segments.At(0).Start, html.Segments.At(last).Stop)
+		}
 	}
 	return n
 }

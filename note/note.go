@@ -2,7 +2,7 @@ package note
 
 // Recipe names what [Parse] does with bytes. Whatever is stored of a parse is
 // stored under it; any change to what Parse returns changes it.
-const Recipe = "note/3"
+const Recipe = "note/4"
 
 // Note is what the bytes of one note say, and nothing that depends on where
 // the note stands. Offsets are bytes into the decoded text (see [Decode]);
@@ -15,6 +15,7 @@ type Note struct {
 	Headings []Heading `cbor:"h,omitempty"` // in source order
 	Links    []Link    `cbor:"l,omitempty"` // in source order; none from code
 	Blocks   []Block   `cbor:"b,omitempty"` // block ids (^id), in source order
+	Anchors  []string  `cbor:"i,omitempty"` // ids of HTML elements, in source order
 	Chunks   []Chunk   `cbor:"c,omitempty"` // in source order; together they tile text[Body:]
 	Summary  string    `cbor:"s,omitempty"` // first real paragraph as plain text, at most 300 bytes
 	Words    int       `cbor:"w,omitempty"` // words of the body; a Han, kana, Thai, … character counts as one

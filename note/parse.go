@@ -41,10 +41,11 @@ func Parse(src []byte) (*Note, []byte) {
 	n.addTags(f)
 	n.addLinks(f, text)
 	n.addBlocks(f, text)
+	n.Anchors = f.anchorNames()
 	n.Skip = mergeSpans(f.skip)
 	n.Summary = summary(root, text)
 	n.Words = n.countWords(text)
-	n.Entities = n.entities(text, f.tags)
+	n.Entities = n.entities(root, text, f.tags)
 	n.Sketch = sketch(text, n.Body, n.Skip)
 	n.Chunks = n.chunks(text)
 	return n, text
