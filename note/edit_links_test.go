@@ -83,6 +83,7 @@ func TestRenameLinks(t *testing.T) {
 		{"moved note: its own links", "a/Note.md", "[x](Other.md) [[Other]] [y](../Home.md) [[Home]] [z](#h) [w](https://x.y) [v](/Home.md)", "a/Note.md", "e/f/Note.md", "[x](../../a/Other.md) [[Other]] [y](../../Home.md) [[Home]] [z](#h) [w](https://x.y) [v](/Home.md)"},
 		{"moved note: links to itself", "a/Note.md", "[x](Note.md#h) [[Note]] [[#h]]", "a/Note.md", "e/New.md", "[x](New.md#h) [[New]] [[#h]]"},
 		{"moved note: out of the collection", "a/Note.md", "[x](../../src/m.go) [y](../../../z)", "a/Note.md", "e/f/Note.md", "[x](../../../src/m.go) [y](../../../../z)"},
+		{"moved note: links to folders", "a/Note.md", "[x](../b/Deep) [y](../b/) [z](../none) [w](/b) [v](..)", "a/Note.md", "e/f/Note.md", "[x](../../b/Deep) [y](../../b/) [z](../none) [w](/b) [v](../..)"},
 		{"moved note: to the root", "a/Note.md", "[x](../../src/m.go) [y](../Home.md)", "a/Note.md", "Note.md", "[x](../src/m.go) [y](Home.md)"},
 		{"only case", "d/From.md", "[[Note]] [[note]]", "a/Note.md", "a/note.md", "[[note]] [[note]]"},
 		{"extension", "d/From.md", "[[Note]] [x](../a/Note)", "a/Note.md", "a/Note.txt", "[[Note.txt]] [x](../a/Note.txt)"},

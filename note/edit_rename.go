@@ -122,7 +122,10 @@ func (r *Renamer) mend(from string, l Link) (string, bool) {
 	if was.External {
 		return "", false
 	}
-	if was.Path == "" {
+	switch {
+	case was.Folder:
+		return r.folderTarget(from, to, l)
+	case was.Path == "":
 		return outsideTarget(from, to, l)
 	}
 	want := r.newPath(was.Path)
@@ -149,6 +152,20 @@ func namesFile(target, p string) bool {
 	return last == name || last == strings.TrimSuffix(name, path.Ext(name))
 }
 
+// folderTarget mends a relative link to a folder when the note that has it moves
+// to another.
+func (r *Renamer) folderTarget(from, to string, l Link) (string, bool) {
+	t := l
+	t.Target = path.Clean(relativePath(path.Dir(to), fromFolder(from, l.Target)))
+	if strings.HasPrefix(l.Target, "/") || path.Dir(from) == path.Dir(to) || !r.after.Resolve(to, t).Folder {
+		return "", false
+	}
+	if strings.HasSuffix(l.Target, "/") {
+		t.Target += "/"
+	}
+	return t.Target, true
+}
+
 // outsideTarget mends a relative link to a file outside the collection when
 // the note that has it moves to another folder.
 func outsideTarget(from, to string, l Link) (string, bool) {
@@ -156,7 +173,7 @@ func outsideTarget(from, to string, l Link) (string, bool) {
 		return "", false
 	}
 	p := path.Join(path.Dir(from), l.Target)
-	if !strings.HasPrefix(p, "../") {
+	if !strings.HasPrefix(p+"/", "../") {
 		return "", false
 	}
 	up := ""

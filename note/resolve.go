@@ -13,6 +13,7 @@ type Target struct {
 	Path      string   // of the note or file within the collection; "" for none
 	Fragment  string   // the link's
 	External  bool     // it leads out of the collection by its scheme
+	Folder    bool     // it leads to a folder that has no index.md or README.md; Path is ""
 	Ambiguous []string // all paths that the link could mean as well as Path, Path included; not to be changed
 }
 
@@ -24,6 +25,8 @@ type Resolver struct {
 	paths map[string][]string // folded path -> paths, which differ by case at most
 	notes map[string][]string // folded end of a note's path, without extension -> paths, best first
 	files map[string][]string // folded end of another file's path -> paths, best first
+
+	folders map[string]bool // folded paths of folders; "." is the root
 }
 
 // NewResolver returns a Resolver for the notes and other files of a collection.
@@ -33,12 +36,17 @@ func NewResolver(paths []string) *Resolver {
 		paths: make(map[string][]string, len(paths)),
 		notes: make(map[string][]string, 2*len(paths)),
 		files: map[string][]string{},
+
+		folders: map[string]bool{".": true},
 	}
 	sorted := slices.Clone(paths)
 	slices.SortFunc(sorted, shorterFirst)
 	for _, p := range slices.Compact(sorted) {
 		key := fold(p)
 		r.paths[key] = append(r.paths[key], p)
+		for dir := path.Dir(key); !r.folders[dir] && dir != "/"; dir = path.Dir(dir) {
+			r.folders[dir] = true
+		}
 		ends := r.files
 		if stem, ok := noteStem(key); ok {
 			key, ends = stem, r.notes
@@ -83,7 +91,7 @@ func noteStem(p string) (stem string, ok bool) {
 // and the folders above it. Of several it means the one in from's folder, else
 // the shortest, else the first in byte order, and Ambiguous lists them. An alias
 // is no name. A Markdown link means a path from from's folder, or from the root
-// if it starts with a slash; a folder stands for its index.md or README.md. One
+// if it starts with a slash; a folder stands for its index.md or README.md, or for itself. One
 // that leads nowhere is tried as a path from the root, and a bare name as a
 // wikilink, as Obsidian does. Case never counts where a path that fits exactly
 // is absent.
@@ -95,38 +103,48 @@ func (r *Resolver) Resolve(from string, l Link) Target {
 	case l.Kind == AutoLink, hasScheme(l.Target) && (l.Kind == MarkdownLink || strings.Contains(l.Target, "://")):
 		t.External = true
 	case l.Kind == MarkdownLink:
-		t.Path, t.Ambiguous = r.markdown(from, l.Target)
+		t = r.markdown(from, l.Target)
+		t.Fragment = l.Fragment
 	default:
 		t.Path, t.Ambiguous = r.wiki(from, l.Target)
 	}
 	return t
 }
 
-func (r *Resolver) markdown(from, target string) (found string, ambiguous []string) {
+// markdown finds the target of a Markdown link, as it stands or without its query.
+func (r *Resolver) markdown(from, target string) (t Target) {
 	target = strings.ReplaceAll(target, `\`, "/")
-	if found = r.markdownPath(from, target); found != "" {
-		return found, nil
+	t = r.markdownTarget(from, target)
+	if plain, _, ok := strings.Cut(target, "?"); ok && plain != "" && t.Path == "" && !t.Folder {
+		t = r.markdownTarget(from, plain)
 	}
-	if plain, _, ok := strings.Cut(target, "?"); ok && plain != "" {
-		if found = r.markdownPath(from, plain); found != "" {
-			return found, nil
-		}
+	return t
+}
+
+func (r *Resolver) markdownTarget(from, target string) (t Target) {
+	t.Path = r.markdownPath(from, target)
+	t.Folder = t.Path == "" && r.folders[fold(fromFolder(from, target))]
+	switch {
+	case t.Path != "", t.Folder, strings.HasPrefix(target, "."), strings.HasPrefix(target, "/"), strings.HasSuffix(target, "/"):
+	case strings.Contains(target, "/"):
+		t.Path = r.at(target)
+	default:
+		t.Path, t.Ambiguous = r.wiki(from, target)
 	}
-	if strings.HasPrefix(target, ".") || strings.HasPrefix(target, "/") || strings.HasSuffix(target, "/") {
-		return "", nil
+	return t
+}
+
+// fromFolder is the path that a Markdown link means: from the note's folder, or
+// with a slash from the root.
+func fromFolder(from, target string) string {
+	if rooted := strings.TrimPrefix(target, "/"); rooted != target {
+		return path.Clean(rooted)
 	}
-	if strings.Contains(target, "/") {
-		return r.at(target), nil
-	}
-	return r.wiki(from, target)
+	return path.Join(path.Dir(from), target)
 }
 
 func (r *Resolver) markdownPath(from, target string) string {
-	p := strings.TrimPrefix(target, "/")
-	if p == target {
-		p = path.Join(path.Dir(from), target)
-	}
-	p = path.Clean(p)
+	p := fromFolder(from, target)
 	if p == ".." || strings.HasPrefix(p, "../") {
 		return ""
 	}
@@ -200,11 +218,16 @@ func (r *Resolver) wiki(from, target string) (found string, ambiguous []string) 
 }
 
 // ending returns the files whose path ends with the folders and name of target,
-// notes before others.
+// notes before others. An extension that target has is one that they have.
 func (r *Resolver) ending(target string) []string {
 	key := fold(target)
-	if stem, ok := noteStem(key); ok && len(r.notes[stem]) > 0 {
-		return r.notes[stem]
+	if stem, ok := noteStem(key); ok {
+		fits := func(p string) bool { return strings.HasSuffix(fold(p), key) }
+		if all := r.notes[stem]; !slices.ContainsFunc(all, func(p string) bool { return !fits(p) }) && len(all) > 0 {
+			return all // as nearly always: not to be copied
+		} else if all = slices.DeleteFunc(slices.Clone(all), func(p string) bool { return !fits(p) }); len(all) > 0 {
+			return all
+		}
 	}
 	if all := r.notes[key]; len(all) > 0 {
 		return all

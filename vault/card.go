@@ -31,6 +31,7 @@ type card struct {
 	headings   []string
 	slugs      []string // of the headings
 	blocks     []string
+	anchors    []string // ids of HTML elements
 	entities   []note.Entity
 	sketch     note.Sketch
 	problems   []note.Problem
@@ -62,6 +63,7 @@ func newCard(n *note.Note) *card {
 		problems:   n.Problems,
 		entities:   n.Entities,
 		sketch:     n.Sketch,
+		anchors:    n.Anchors,
 	}
 	for _, h := range n.Headings {
 		c.headings, c.slugs = append(c.headings, h.Text), append(c.slugs, h.Slug)

@@ -72,7 +72,7 @@ func (c *checker) links(s *surroundings) {
 func (s *surroundings) broken(i int, l *note.Link) (brokenLink, bool) {
 	d := s.after.docs[i]
 	t := s.before.keptResolvers()[d.col].Resolve(d.path, *l)
-	if _, why := s.after.leadsTo(t, i, l); why == "" && !s.gone[d.col.full(t.Path)] {
+	if _, why := s.after.leadsTo(t, i, l); why == "" && !t.Folder && !s.gone[d.col.full(t.Path)] {
 		return brokenLink{}, false
 	}
 	if s.now == nil {

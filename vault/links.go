@@ -126,9 +126,9 @@ func (w *view) follow(g *linkGraph, r *note.Resolver, titles map[string][]int, i
 func (w *view) leadsTo(t note.Target, i int, l *note.Link) (doc int, why breakage) {
 	d := w.docs[i]
 	switch {
-	case t.External:
+	case t.External, t.Folder:
 		return -1, ""
-	case t.Path == "" && l.Kind == note.MarkdownLink && strings.HasPrefix(path.Join(path.Dir(d.path), l.Target), "../"):
+	case t.Path == "" && l.Kind == note.MarkdownLink && strings.HasPrefix(path.Join(path.Dir(d.path), l.Target)+"/", "../"):
 		return -1, "" // to a file of the repository outside the collection
 	case t.Path == "" && l.Target != "":
 		return -1, noNote
@@ -140,7 +140,7 @@ func (w *view) leadsTo(t note.Target, i int, l *note.Link) (doc int, why breakag
 			return -1, "" // an attachment
 		}
 	}
-	return doc, w.cards[doc].missingFragment(t.Fragment)
+	return doc, w.cards[doc].missingFragment(t.Fragment, l.Kind)
 }
 
 // missing is a link to no note; near is the path of the one whose title or alias
@@ -153,9 +153,10 @@ func missing(l *note.Link, near string) brokenLink {
 	return b
 }
 
-// missingFragment says what is wrong with a link's fragment, "" for nothing.
-func (c *card) missingFragment(fragment string) breakage {
-	if fragment == "" {
+// missingFragment says what is wrong with a link's fragment, "" for nothing. Ids
+// of HTML are for Markdown links, as on GitHub; Obsidian does not know them.
+func (c *card) missingFragment(fragment string, kind note.LinkKind) breakage {
+	if fragment == "" || kind == note.MarkdownLink && slices.Contains(c.anchors, fragment) {
 		return ""
 	}
 	if id, ok := strings.CutPrefix(fragment, "^"); ok {

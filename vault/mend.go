@@ -154,7 +154,7 @@ func (m *mending) note(p string, src []byte, c *card, born time.Time) []byte {
 func (m *mending) target(from string, l note.Link) (string, bool) {
 	t := m.now.Resolve(from, l)
 	switch {
-	case l.Target == "" || t.External:
+	case l.Target == "" || t.External || t.Folder:
 		return "", false
 	case t.Path == "":
 		was := m.then.Resolve(from, l)
