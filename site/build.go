@@ -18,7 +18,7 @@ import (
 )
 
 // Recipe names what pages are made by. It is part of what every page is made of.
-const Recipe = "site/1"
+const Recipe = "site/2"
 
 // Options say where a site goes.
 type Options struct {
@@ -51,7 +51,10 @@ type builder struct {
 	texts       *textCache
 	siteKey     string // what all pages depend on
 	keyers      sync.Pool
+	inFolder    map[place][]int // docs of each folder, in their order there
+	turn        []int           // of each doc in its folder
 	searchFile  string
+	graphFile   string
 	progress    func(done, total int)
 }
 
@@ -89,6 +92,7 @@ func (b *builder) build(ctx context.Context) error {
 	b.docAt("") // makes the map, before pages are made side by side
 	b.nameFolders()
 	b.nameTags()
+	b.orderFolders()
 	for _, step := range []func(context.Context) error{
 		b.assets, b.copyAttachments, b.searchOnce, b.data, b.notes, b.lists, b.redirects, b.feeds,
 	} {
@@ -160,6 +164,10 @@ func (b *builder) note(ctx context.Context, i int) error {
 func (b *builder) pageKey(k *keyer, i int) string {
 	d, name := b.set.Docs[i], b.graph.pages[i]
 	k.put(b.siteKey, d.Collection, d.Path, d.Updated, d.Commit, d.Author, name)
+	k.number(2*len(d.Versions) + boolInt(d.MoreVersions))
+	for _, v := range d.Versions {
+		k.put(v.Commit, v.Date, v.Author, v.Subject, v.Path)
+	}
 	b.putTargets(k, d, new([]*Doc))
 	b.putSuperseded(k, d)
 	for _, j := range neighbours(b.graph.out[i]) {
@@ -176,10 +184,11 @@ func (b *builder) pageKey(k *keyer, i int) string {
 		k.put(b.folders[place{d.Collection, dir}])
 	}
 	k.put(b.folders[place{d.Collection, ""}])
-	for _, j := range []int{i - 1, i + 1} {
-		if k.number(0); b.sameFolder(i, j) {
+	for _, by := range []int{-1, 1} {
+		if j, ok := b.beside(i, by); ok {
 			k.put(b.graph.pages[j], b.set.Docs[j].Title)
 		}
+		k.number(0)
 	}
 	return k.sum()
 }

@@ -88,7 +88,7 @@ func TestBuild(t *testing.T) {
 	files := made(t, vaultOf(garden()...), filepath.Join(t.TempDir(), "out"))
 	for name, wants := range map[string][]string{
 		"index.html":               {`<a href="guides/retry-policy.html"`, "<title>Garden</title>"},
-		"guides/retry-policy.html": {`href="limits.html#quota"`, `class="broken"`, `<img src="../kb/files/`, `href="../tags/howto-net.html"`, "says <mark>Retry Policy</mark>", `<a rel="next" href="limits.html">`, `href="retry-policy.md"`},
+		"guides/retry-policy.html": {`href="limits.html#quota"`, `class="broken"`, `<img src="../kb/files/`, `href="../tags/howto-net.html"`, "says <mark>Retry Policy</mark>", `<a rel="prev" href="limits.html">`, `href="retry-policy.md"`},
 		"guides/index.html":        {`<h1>guides</h1>`, "How to", `<a href="limits.html">Limits</a>`},
 		"tags/howto.html":          {`<a href="../guides/retry-policy.html">Retry Policy</a>`},
 		"guides/backoff.html":      {`content="0; url=retry-policy.html"`},
@@ -110,6 +110,33 @@ func TestBuild(t *testing.T) {
 	}
 	if files["guides/limits.md"] != garden()[5] {
 		t.Errorf("the Markdown of a note is %q", files["guides/limits.md"])
+	}
+}
+
+// A page tells its history and its citation; what else changes the site's commit
+// does not change it.
+func TestHistoryOfANote(t *testing.T) {
+	set := vaultOf(garden()...)
+	d := set.Docs[2]
+	d.Versions = []Version{
+		{Commit: strings.Repeat("3", 40), Date: "2024-01-02", Author: "Ada", Subject: "A <b>better</b> name", Path: d.Path},
+		{Commit: strings.Repeat("4", 40), Date: "2024-01-01", Author: "Bob", Subject: "First", Path: "guides/quota.md"},
+	}
+	d.MoreVersions = true
+	out := filepath.Join(t.TempDir(), "out")
+	page := made(t, set, out)["guides/limits.html"]
+	for _, want := range []string{`<time datetime="2024-01-02">`, "A &lt;b&gt;better&lt;/b&gt; name", "<code>44444444</code> as guides/quota.md", "and older ones", `data-citation="kb://notes@/guides/limits.md"`} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page lacks %s:\n%s", want, page)
+		}
+	}
+	set.Commit.ID = strings.Repeat("5", 40)
+	if made(t, set, out)["guides/limits.html"] != page {
+		t.Error("another commit of the site changes the page")
+	}
+	d.Versions = d.Versions[:1]
+	if strings.Contains(made(t, set, out)["guides/limits.html"], "History") {
+		t.Error("a history of one version is shown, or the page was kept")
 	}
 }
 

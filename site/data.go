@@ -17,6 +17,8 @@ type navNode struct {
 	Page  string     `json:"p,omitempty"`
 	Count int        `json:"n,omitempty"` // notes in a folder and below
 	Items []*navNode `json:"i,omitempty"`
+
+	name string // of the file or directory: what it is ordered by
 }
 
 // data makes what pages load beside themselves: the navigation, and the one file
@@ -27,12 +29,15 @@ func (b *builder) data(context.Context) error {
 	if err != nil {
 		return err
 	}
+	if b.graphFile, err = b.graphData(); err != nil {
+		return err
+	}
 	navName, err := b.putHashed("nav.js", nav)
 	if err != nil {
 		return err
 	}
 	index, err := script("site", map[string]any{
-		"title": b.set.Title, "commit": b.set.Commit.ID, "date": b.set.Commit.Date, "nav": navName, "search": b.searchFile,
+		"title": b.set.Title, "commit": b.set.Commit.ID, "date": b.set.Commit.Date, "nav": navName, "search": b.searchFile, "graph": b.graphFile,
 	})
 	if err != nil {
 		return err
@@ -50,6 +55,7 @@ func (b *builder) navigation() []*navNode {
 			return n
 		}
 		n := &navNode{Title: path.Base("/" + strings.TrimSuffix(at.path, "/")), Page: b.folders[at]}
+		n.name = n.Title
 		up := root
 		switch {
 		case at.path != "":
@@ -74,9 +80,10 @@ func (b *builder) navigation() []*navNode {
 			}
 		}
 		if b.folders[at] != b.graph.pages[i] && len(b.set.Docs) <= maxNavDocs {
-			n.Items = append(n.Items, &navNode{Title: d.Title, Page: b.graph.pages[i]})
+			n.Items = append(n.Items, &navNode{Title: d.Title, Page: b.graph.pages[i], name: path.Base(d.Path)})
 		}
 	}
+	root.arrange()
 	return root.Items
 }
 

@@ -134,11 +134,9 @@ func (b *builder) item(page string, i int) listItem {
 // folderPages makes a page for each folder that has no note of its own, and the
 // home page likewise.
 func (b *builder) folderPages() error {
-	inside := map[place][]int{}
 	below := map[place]map[string]int{}
-	for i, d := range b.set.Docs {
+	for _, d := range b.set.Docs {
 		dir := folderOf(d)
-		inside[place{d.Collection, dir}] = append(inside[place{d.Collection, dir}], i)
 		for ; dir != ""; dir = parent(dir) {
 			up := place{d.Collection, parent(dir)}
 			if below[up] == nil {
@@ -154,7 +152,7 @@ func (b *builder) folderPages() error {
 		if b.isNote(name) {
 			continue
 		}
-		if err := b.putList(name, b.folderPage(name, at, inside[at], below[at])); err != nil {
+		if err := b.putList(name, b.folderPage(name, at, b.inFolder[at], below[at])); err != nil {
 			return err
 		}
 	}
@@ -184,7 +182,7 @@ func (b *builder) folderPage(name string, at place, docs []int, below map[string
 	p.Home = name == homePage
 	p.Crumbs = b.folderCrumbs(name, at)
 	var folders, notes listGroup
-	for _, dir := range slices.Sorted(maps.Keys(below)) {
+	for _, dir := range slices.SortedFunc(maps.Keys(below), natural) {
 		folders.Items = append(folders.Items, listItem{
 			link:  link{relative(name, b.folders[place{at.collection, dir}]), path.Base(dir)},
 			Count: plural(below[dir], "note"), About: b.describe(place{at.collection, dir}),
@@ -412,11 +410,7 @@ func (b *builder) graphPage() error {
 		}
 	}
 	slices.SortStableFunc(order, func(x, y int) int { return count[y] - count[x] })
-	data, err := b.graphData()
-	if err != nil {
-		return err
-	}
-	p := graphPageData{shell: b.newShell(graphPage, "Graph"), Data: data,
+	p := graphPageData{shell: b.newShell(graphPage, "Graph"), Data: b.graphFile,
 		Lead: fmt.Sprintf("%s and %s among them.", plural(len(b.set.Docs), "note"), plural(edges, "link"))}
 	for _, i := range order[:min(len(order), mostLinked)] {
 		it := b.item(graphPage, i)

@@ -33,6 +33,7 @@ type notePage struct {
 	Previous      *link
 	Next          *link
 	Change        string
+	Cite          string // the note as a citation, but for the commit
 	Source        string // the note's Markdown
 	Language      string // of the note, "" for the site's
 	Cut           bool   // the note is too long to be shown whole
@@ -110,7 +111,7 @@ func (b *builder) notePage(ctx context.Context, i int) ([]byte, error) {
 		shell: b.newShell(name, d.Title), Doc: d,
 		Outline: outline(d, body.Headings), Updated: d.Updated, Minutes: minutes(d.Note.Words),
 		Status: d.Note.Status(), Properties: properties(d.Note),
-		Source: path.Base(sourceName(name)), Change: b.change(d), Language: d.Note.String("lang"),
+		Source: path.Base(sourceName(name)), Change: b.change(d), Cite: citation(d), Language: d.Note.String("lang"),
 		Cut: slices.ContainsFunc(d.Note.Problems, func(p note.Problem) bool { return p.Code == "too_large" }),
 	}
 	p.Heading, p.Body = splitTitle(d, body)
@@ -122,7 +123,7 @@ func (b *builder) notePage(ctx context.Context, i int) ([]byte, error) {
 		p.Tags = append(p.Tags, link{(linksOn{b, ctx, name}).Tag(tag), "#" + tag})
 	}
 	p.Links = b.linksTo(name, neighbours(b.graph.out[i]))
-	p.Previous, p.Next = b.besides(name, i)
+	p.Previous, p.Next = b.linkBeside(name, i, -1), b.linkBeside(name, i, 1)
 	if p.Backlinks, p.MoreBacklinks, err = b.backlinks(ctx, name, i); err != nil {
 		return nil, err
 	}
@@ -199,6 +200,9 @@ func (b *builder) change(d *Doc) string {
 	return fmt.Sprintf("%s by %s in %s", d.Updated, d.Author, d.Commit[:min(8, len(d.Commit))])
 }
 
+// citation names the note for kb, with a place for the commit after the @.
+func citation(d *Doc) string { return "kb://" + d.Collection + "@/" + escapePath(d.Path) }
+
 // superseded links to the note that took the place of d.
 func (b *builder) superseded(page string, d *Doc) *link {
 	if !d.Note.Obsolete() {
@@ -240,26 +244,6 @@ func (b *builder) linksTo(page string, docs []int) (out []link) {
 		out = append(out, link{relative(page, b.graph.pages[j]), b.set.Docs[j].Title})
 	}
 	return out
-}
-
-// besides returns the notes before and after doc i in its folder.
-func (b *builder) besides(page string, i int) (previous, next *link) {
-	same := func(j int) *link {
-		if !b.sameFolder(i, j) {
-			return nil
-		}
-		return &link{relative(page, b.graph.pages[j]), b.set.Docs[j].Title}
-	}
-	return same(i - 1), same(i + 1)
-}
-
-// sameFolder reports whether there is a doc j in the folder of doc i.
-func (b *builder) sameFolder(i, j int) bool {
-	if j < 0 || j >= len(b.set.Docs) {
-		return false
-	}
-	x, y := b.set.Docs[i], b.set.Docs[j]
-	return x.Collection == y.Collection && folderOf(x) == folderOf(y)
 }
 
 // backlinks are the notes that link to doc i, each with its first sentence that

@@ -1,13 +1,16 @@
 import { graph } from "./graph";
-import { copying, live, navigation, outline, previews, theme } from "./page";
+import { near } from "./near";
+import { asOf, copying, live, navigation, outline, previews, theme } from "./page";
 import { marks, search } from "./search/ui";
 
 theme();
 outline();
 copying();
+asOf();
 previews();
 void navigation();
 void graph();
+near();
 search();
 marks();
 if ((window as unknown as { kb: { live?: boolean } }).kb.live) void live().catch(() => {});

@@ -19,14 +19,14 @@ export function theme(): void {
   });
 }
 
-function element<K extends keyof HTMLElementTagNameMap>(name: K, props: Partial<HTMLElementTagNameMap[K]> = {}, ...children: (Node | string)[]): HTMLElementTagNameMap[K] {
+export function element<K extends keyof HTMLElementTagNameMap>(name: K, props: Partial<HTMLElementTagNameMap[K]> = {}, ...children: (Node | string)[]): HTMLElementTagNameMap[K] {
   const e = Object.assign(document.createElement(name), props);
   e.append(...children);
   return e;
 }
 
 // here is the name of this page in the site.
-function here(): string {
+export function here(): string {
   const root = new URL(html.dataset.root || "./", location.href);
   let name = location.pathname.slice(root.pathname.length);
   if (name === "" || name.endsWith("/")) name += "index.html";
@@ -93,10 +93,10 @@ export function outline(): void {
   const headings = [...links.keys()].map((id) => document.getElementById(id)).filter((h): h is HTMLElement => !!h);
   if (!headings.length) return;
   const mark = () => {
-    let now = headings[0];
+    let now: HTMLElement | undefined; // none while the page is at what stands before the first
     for (const h of headings) if (h.getBoundingClientRect().top < 120) now = h;
     for (const [id, a] of links) {
-      if (id === now.id) a.setAttribute("aria-current", "true");
+      if (id === now?.id) a.setAttribute("aria-current", "true");
       else a.removeAttribute("aria-current");
     }
   };
@@ -116,17 +116,31 @@ export function outline(): void {
   mark();
 }
 
+// copying gives the note's Markdown, and its citation at the commit of the site.
 export function copying(): void {
-  const button = document.querySelector<HTMLButtonElement>("button.copy");
-  if (!button || location.protocol === "file:" || !navigator.clipboard) return;
-  button.hidden = false;
-  button.addEventListener("click", async () => {
-    const text = await (await fetch(button.dataset.source!)).text();
-    await navigator.clipboard.writeText(text);
-    const was = button.textContent;
-    button.textContent = "Copied";
-    setTimeout(() => (button.textContent = was), 1500);
-  });
+  if (!navigator.clipboard) return;
+  const { commit } = at();
+  const button = (selector: string, text: (b: HTMLButtonElement) => Promise<string> | string) => {
+    const b = document.querySelector<HTMLButtonElement>(selector);
+    if (!b) return;
+    b.hidden = false;
+    b.addEventListener("click", async () => {
+      await navigator.clipboard.writeText(await text(b));
+      const was = b.textContent;
+      b.textContent = "Copied";
+      setTimeout(() => (b.textContent = was), 1500);
+    });
+  };
+  if (location.protocol !== "file:") button("button[data-source]", async (b) => (await fetch(b.dataset.source!)).text());
+  if (commit) button("button[data-citation]", (b) => b.dataset.citation!.replace("@/", "@" + commit + "/"));
+}
+
+// asOf says at the foot of the page which commit it is of: pages do not, so that
+// they stay the same from commit to commit.
+export function asOf(): void {
+  const { commit, date } = at();
+  const place = document.querySelector(".as-of");
+  if (place && commit) place.append(" · as of ", element("time", { dateTime: date, textContent: date.slice(0, 10) }), ", ", element("code", { textContent: commit.slice(0, 8), title: commit }));
 }
 
 // previews show the beginning of a note beside a link that is pointed at or has

@@ -14,6 +14,7 @@ export interface Site {
   date: string;
   nav: string;
   search?: string;
+  graph?: string;
 }
 
 type Receiver = (data: unknown) => void;
