@@ -28,6 +28,11 @@ type Change struct {
 	// is the fastest and survives a garbage collection.
 	Edits func(ctx context.Context, on gitstore.CommitID, fresh bool) ([]gitstore.Edit, error)
 
+	// Before, which may be nil, is asked after Edits for edits that a commit of
+	// their own makes first, such as a source's text that Edits then merge: history
+	// has it, and the branch moves past both commits at once.
+	Before func() (subject string, edits []gitstore.Edit)
+
 	// With is a commit that the draft takes in, such as its branch's tip: the
 	// second parent. Tree is then what both give together, and what Edits change.
 	With gitstore.CommitID
@@ -44,6 +49,7 @@ type Written struct {
 	Created  bool              // the draft is new
 	Repeated bool              // a commit with the same Key was there; nothing was done
 
+	under gitstore.CommitID  // what Commit stands on where Before made a commit
 	ended gitstore.RefUpdate // moves nothing: no draft of the name has ended since it was looked for
 }
 
@@ -101,10 +107,39 @@ func (s *Store) appendOnce(ctx context.Context, c *Change) (*Written, error) {
 	if tree == parent.Tree && len(onto.Parents) == 0 {
 		return nil, fmt.Errorf("append to draft %s: %w", w.Draft, ErrNoChange)
 	}
+	if err := s.addBefore(ctx, b, w, c, onto.Tree); err != nil {
+		return nil, err
+	}
 	return w, s.addCommit(ctx, b, w, &gitstore.Commit{Tree: tree, Parents: onto.Parents, Author: c.Author, Message: c.message(w.Draft)})
 }
 
-// addCommit writes a commit on top of w.Parent, before the parents that it has,
+// addBefore writes the commit that c.Before asks for.
+func (s *Store) addBefore(ctx context.Context, b *gitstore.Batch, w *Written, c *Change, onto gitstore.TreeID) error {
+	if c.Before == nil {
+		return nil
+	}
+	subject, edits := c.Before()
+	if len(edits) == 0 {
+		return nil
+	}
+	tree, err := b.EditTree(ctx, onto, edits)
+	if err != nil {
+		return fmt.Errorf("append to draft %s: %w", w.Draft, err)
+	}
+	first := *c
+	first.Subject, first.Body, first.Key = subject, "", ""
+	made := &gitstore.Commit{Tree: tree, Parents: []gitstore.CommitID{w.Parent}, Message: first.message(w.Draft)}
+	if made.Committer, err = s.committer(ctx); err != nil {
+		return err
+	}
+	made.Author = orElse(c.Author, made.Committer)
+	if w.under, err = b.WriteCommit(ctx, made); err != nil {
+		return fmt.Errorf("append to draft %s: %w", w.Draft, err)
+	}
+	return nil
+}
+
+// addCommit writes a commit on top of w.Parent, or what stands on that, before the parents that it has,
 // and moves the draft's branch.
 func (s *Store) addCommit(ctx context.Context, b *gitstore.Batch, w *Written, c *gitstore.Commit) error {
 	var err error
@@ -112,7 +147,11 @@ func (s *Store) addCommit(ctx context.Context, b *gitstore.Batch, w *Written, c 
 		return err
 	}
 	c.Author = orElse(c.Author, c.Committer)
-	c.Parents = append([]gitstore.CommitID{w.Parent}, c.Parents...)
+	on := w.Parent
+	if !w.under.IsZero() {
+		on = w.under
+	}
+	c.Parents = append([]gitstore.CommitID{on}, c.Parents...)
 	if w.Commit, err = b.WriteCommit(ctx, c); err != nil {
 		return fmt.Errorf("append to draft %s: %w", w.Draft, err)
 	}

@@ -2,7 +2,6 @@ package vault
 
 import (
 	"context"
-	"slices"
 	"strings"
 
 	"kb/draft"
@@ -23,6 +22,10 @@ type drafting struct {
 
 	// edit makes the change. It is called again when another writer was faster.
 	edit func(ctx context.Context, g *ground) ([]fileChange, error)
+
+	// before, which may be nil, is asked after edit for changes that a commit of
+	// their own makes first; the draft moves past both at once.
+	before func() (subject string, changes []fileChange)
 }
 
 // fileChange is a note as a change leaves it. Paths are relative to the
@@ -32,8 +35,17 @@ type fileChange struct {
 	now  []byte // nil: removed
 }
 
-// run commits the change.
+// run commits the change, and says what it did.
 func (d *drafting) run(ctx context.Context) (*WriteResult, error) {
+	written, err := d.commit(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return d.vault.result(ctx, d.col, written, d.moved)
+}
+
+// commit commits the change.
+func (d *drafting) commit(ctx context.Context) (*draft.Written, error) {
 	store, tip, err := d.vault.draftStore(d.col.repo)
 	if err != nil {
 		return nil, err
@@ -60,11 +72,17 @@ func (d *drafting) run(ctx context.Context) (*WriteResult, error) {
 		}
 		return d.edits(ctx, on, from)
 	}
+	if d.before != nil {
+		c.Before = func() (string, []gitstore.Edit) {
+			subject, changes := d.before()
+			return subject, d.col.editsOf(changes)
+		}
+	}
 	written, err := store.Append(ctx, c)
 	if err != nil {
 		return nil, draftError(err)
 	}
-	return d.vault.result(ctx, d.col, written, d.moved)
+	return written, nil
 }
 
 // words are the subject and the body of the commit's message.
@@ -91,9 +109,14 @@ func (d *drafting) edits(ctx context.Context, on, from gitstore.CommitID) ([]git
 	if err != nil {
 		return nil, err
 	}
+	return d.col.editsOf(changes), nil
+}
+
+// editsOf are changes of c's notes as the repository makes them.
+func (c *collection) editsOf(changes []fileChange) []gitstore.Edit {
 	edits := make([]gitstore.Edit, 0, len(changes))
-	for _, c := range changes {
-		edits = append(edits, gitstore.Edit{Path: d.col.full(c.path), Src: c.now, Delete: c.now == nil})
+	for _, x := range changes {
+		edits = append(edits, gitstore.Edit{Path: c.full(x.path), Src: x.now, Delete: x.now == nil})
 	}
-	return slices.Clip(edits), nil
+	return edits
 }

@@ -5,17 +5,17 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/netip"
 	"net/url"
 	"slices"
 	"strings"
 	"sync"
-	"syscall"
 	"time"
 
 	"golang.org/x/sync/errgroup"
+
+	"kb/internal/fetch"
 )
 
 // Limits on what asking for sources may cost.
@@ -33,7 +33,7 @@ func (p *proposal) reach(ctx context.Context) ([]CheckFinding, error) {
 		return nil, errorf(Forbidden, "sources are not asked for: $KB_OFFLINE is set").hint("leave --online out, and review.online in %s", ConfigName)
 	}
 	c := &checker{proposal: p, found: []CheckFinding{}}
-	client := sourceClient(isPublic)
+	client := sourceClient(fetch.Public)
 	var mu sync.Mutex
 	var g errgroup.Group
 	g.SetLimit(sourcesAtOnce)
@@ -70,40 +70,15 @@ func (p *proposal) reach(ctx context.Context) ([]CheckFinding, error) {
 	return c.found, ctxErr(ctx)
 }
 
-// isPublic reports whether an address is of the open internet.
-func isPublic(a netip.Addr) bool {
-	a = a.Unmap()
-	if !a.IsValid() || !a.IsGlobalUnicast() || a.IsPrivate() {
-		return false
-	}
-	return !slices.ContainsFunc(notPublic, func(p netip.Prefix) bool { return p.Contains(a) })
-}
-
-// notPublic are the ranges that IsGlobalUnicast and IsPrivate let through though
-// nobody is reached there, or somebody nearby is (RFC 6890).
-var notPublic = []netip.Prefix{
-	netip.MustParsePrefix("0.0.0.0/8"), netip.MustParsePrefix("100.64.0.0/10"), netip.MustParsePrefix("192.0.0.0/24"),
-	netip.MustParsePrefix("192.0.2.0/24"), netip.MustParsePrefix("198.18.0.0/15"), netip.MustParsePrefix("198.51.100.0/24"),
-	netip.MustParsePrefix("203.0.113.0/24"), netip.MustParsePrefix("240.0.0.0/4"), netip.MustParsePrefix("64:ff9b::/96"),
-	netip.MustParsePrefix("64:ff9b:1::/48"), netip.MustParsePrefix("2001::/23"), netip.MustParsePrefix("2001:db8::/32"), netip.MustParsePrefix("2002::/16"),
-}
-
-var errPrivate = errors.New("not a public address")
-
 // sourceClient makes requests to addresses that may be asked. The address is
 // looked at when the connection is made, so that no name can mean another one by
 // then. No proxy is used.
 func sourceClient(may func(netip.Addr) bool) *http.Client {
-	dialer := &net.Dialer{Timeout: sourceTimeout, Control: func(_, address string, _ syscall.RawConn) error {
-		to, err := netip.ParseAddrPort(address)
-		if err != nil || !may(to.Addr().WithZone("")) {
-			return errPrivate
-		}
-		return nil
-	}}
+	transport := fetch.Transport(may, sourceTimeout)
+	transport.DisableKeepAlives = true
 	return &http.Client{
 		Timeout:   sourceTimeout,
-		Transport: &http.Transport{DialContext: dialer.DialContext, DisableKeepAlives: true, MaxResponseHeaderBytes: 64 << 10, TLSHandshakeTimeout: sourceTimeout},
+		Transport: transport,
 		CheckRedirect: func(_ *http.Request, via []*http.Request) error {
 			if len(via) > mostRedirects {
 				return errors.New("redirected too often")
@@ -134,7 +109,7 @@ func ask(ctx context.Context, client *http.Client, method, source string) string
 	res, err := client.Do(req)
 	var urlErr *url.Error
 	switch {
-	case errors.Is(err, errPrivate):
+	case errors.Is(err, fetch.ErrPrivate):
 		return "not a public address: it is not asked for"
 	case errors.As(err, &urlErr) && urlErr.Timeout():
 		return "no answer in " + sourceTimeout.String()

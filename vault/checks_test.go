@@ -7,6 +7,8 @@ import (
 	"net/netip"
 	"strings"
 	"testing"
+
+	"kb/internal/fetch"
 )
 
 func TestHiddenRune(t *testing.T) {
@@ -47,7 +49,7 @@ func TestIsPublic(t *testing.T) {
 		"fe80::1": false, "fd00::1": false, "::ffff:127.0.0.1": false, "::ffff:10.0.0.1": false, "64:ff9b::a00:1": false,
 		"2002:7f00:1::": false, "198.18.0.1": false, "::": false,
 	} {
-		if got := isPublic(netip.MustParseAddr(address)); got != want {
+		if got := fetch.Public(netip.MustParseAddr(address)); got != want {
 			t.Errorf("%s: %v, want %v", address, got, want)
 		}
 	}
@@ -83,7 +85,7 @@ func TestAskSource(t *testing.T) {
 			t.Errorf("%s: %q, want %q", path, got, want)
 		}
 	}
-	if got := askSource(context.Background(), sourceClient(isPublic), s.URL+"/there"); !strings.HasPrefix(got, "not a public address") {
+	if got := askSource(context.Background(), sourceClient(fetch.Public), s.URL+"/there"); !strings.HasPrefix(got, "not a public address") {
 		t.Errorf("loopback: %q", got)
 	}
 }

@@ -114,6 +114,8 @@ func (c *checker) badSource(e *proposedEdit, s string) string {
 		return "neither a URL nor a citation"
 	case u.Host != "" && slices.Contains([]string{"http", "https", "ftp", "ssh", "git"}, u.Scheme):
 		return ""
+	case u.Scheme == "file" && u.Opaque+u.Path != "":
+		return "" // what kb add read
 	case u.Opaque != "" && slices.Contains([]string{"doi", "urn", "isbn", "arxiv", "mailto"}, u.Scheme):
 		return ""
 	}

@@ -74,6 +74,8 @@ var ops = []*Op{
 	writeOp,
 	editOp,
 	draftsOp,
+	addOp,
+	sourcesOp,
 	verifyOp,
 	blameOp,
 	reviewListOp,

@@ -211,6 +211,19 @@ func openRepository(dir string) (*gitstore.Repo, error) {
 	return r, nil
 }
 
+// Repository is the root of the work tree of a collection's repository; without a
+// name, of the first collection that takes changes. It is "" where there is none.
+func (c *Config) Repository(collection string) string {
+	for _, cc := range c.Collections {
+		if cc.Name == collection || collection == "" && cc.Writable {
+			if root, err := repositoryRoot(cc.Path); err == nil {
+				return root
+			}
+		}
+	}
+	return ""
+}
+
 func repositoryRoot(dir string) (string, error) {
 	r, err := openRepository(dir)
 	if err != nil {

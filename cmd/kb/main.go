@@ -81,6 +81,7 @@ type commands struct {
 	MCP        mcpCmd        `cmd:"" name:"mcp" help:"Serve the vault to an agent, on stdin and stdout." group:"serve"`
 	Serve      serveCmd      `cmd:"" help:"Serve the vault to agents over HTTP, and own its derived data." group:"serve"`
 	Site       siteCmd       `cmd:"" help:"Make a static site of the vault, serve and check it." group:"tend"`
+	Add        addCmd        `cmd:"" help:"Bring in files, web pages and conversations, as notes on a draft." group:"write"`
 	Verify     verifyCmd     `cmd:"" help:"Check the citations and quotes of a text." group:"read"`
 	Eval       evalCmd       `cmd:"" help:"Measure search quality on judged queries." group:"tend"`
 	Model      modelCmd      `cmd:"" help:"Install embedding models, for search by meaning." group:"tend"`

@@ -149,7 +149,7 @@ func (c *cli) opCommands() (options []kong.Option) {
 
 // prepared are the operations whose commands do something before they are
 // called, or after: each is a struct of its own.
-var prepared = []string{"kb_eval", "kb_verify", "review_edit", "kb_site_build"}
+var prepared = []string{"kb_eval", "kb_verify", "review_edit", "kb_site_build", "kb_add"}
 
 // groupOf is where help lists the command of an operation.
 func groupOf(op *vault.Op) string {

@@ -1,0 +1,163 @@
+package vault
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"slices"
+	"strings"
+
+	"kb/gitstore"
+	"kb/note"
+)
+
+// update plans what becomes of a note whose source is read again.
+func (a *adding) update(ctx context.Context, n *Import, x *imported, done *AddedNote) error {
+	id, ok := a.g.blob(done.Path)
+	if !ok && a.stale[done.Path] {
+		return a.ahead(x, done)
+	}
+	src, err := a.g.bytes(id)
+	if err != nil {
+		return err
+	}
+	head, body, now := splitNote(src)
+	done.Title = now.TitleAt(done.Path)
+	if now.String(fieldHash) == x.hash {
+		a.skip("unchanged", done)
+		return nil
+	}
+	if err := a.v.checkTarget(a.col, done.Path, false); err != nil {
+		return err
+	}
+	merged := x.body
+	if bodyHash(body) != now.String(fieldHash) {
+		if merged, done.Conflict, err = a.mergeEdits(ctx, done.Path, now.String(fieldHash), body, x.body); err != nil {
+			return err
+		}
+		done.Reason = "edits of the note are kept"
+		if done.Conflict {
+			done.Reason = "people and the source changed the same lines: kb review edit " + a.p.Draft + " decides"
+		}
+	}
+	return a.replace(n, x, head, merged, done)
+}
+
+// ahead deals with a document whose note is in the branch and not in the draft,
+// which was started before.
+func (a *adding) ahead(x *imported, done *AddedNote) error {
+	if a.hashes[x.hash] == done.Path {
+		a.skip("unchanged", done)
+		return nil
+	}
+	return errorf(Conflict, "%s changed, and draft %s was started before it was there: merge or reject the draft first, or name another with --draft", done.Path, a.p.Draft)
+}
+
+// replace plans a note's new text: its own frontmatter with the bookkeeping of the
+// new import, and the merged text.
+func (a *adding) replace(n *Import, x *imported, head, merged []byte, done *AddedNote) error {
+	fields := bookkeeping(n, x)
+	if _, has := (&note.Note{Fields: fieldsOf(head)}).Field(fieldFrom); has {
+		fields[0].Key = fieldFrom
+	}
+	rewrite := func(body []byte) ([]byte, error) {
+		src, err := note.SetFields(slices.Concat(head, []byte("\n"), body), fields)
+		if err != nil {
+			return nil, errorf(Usage, "the frontmatter of %s: %w", done.Path, err).hint("mend it by hand, and add again")
+		}
+		return src, nil
+	}
+	src, err := rewrite(merged)
+	if err != nil {
+		return err
+	}
+	if err := a.beside(done.Path, n.Files, done); err != nil {
+		return err
+	}
+	if !bytes.Equal(merged, x.body) {
+		pure, err := rewrite(x.body)
+		if err != nil {
+			return err
+		}
+		a.pristine = append(a.pristine, fileChange{path: done.Path, now: pure})
+	}
+	a.changes = append(a.changes, fileChange{path: done.Path, now: src})
+	a.hashes[x.hash] = done.Path
+	done.Pending = true
+	a.result.Updated = append(a.result.Updated, *done)
+	return nil
+}
+
+func fieldsOf(head []byte) []note.Field {
+	n, _ := note.Parse(head)
+	return n.Fields
+}
+
+// mergeEdits brings together what people and the source made of the text that was
+// imported last. Where both changed the same lines, or that text is not to be
+// found, both stand between conflict markers.
+func (a *adding) mergeEdits(ctx context.Context, at, hash string, ours, theirs []byte) (merged []byte, clash bool, err error) {
+	base, err := a.importedText(ctx, at, hash)
+	if err != nil {
+		return nil, false, err
+	}
+	merged, clashes := gitstore.MergeText(base, ours, theirs)
+	if len(clashes) == 0 {
+		return canonicalBody(merged), false, nil
+	}
+	named := strings.NewReplacer("<<<<<<< ours", "<<<<<<< note", ">>>>>>> theirs", ">>>>>>> source").Replace(string(merged))
+	return canonicalBody([]byte(named)), true, nil
+}
+
+// importedText finds the text of a hash in the history of a note: the hash proves
+// that it is the one that was imported. It is empty when no version has it.
+func (a *adding) importedText(ctx context.Context, at, hash string) ([]byte, error) {
+	versions, err := a.col.repo.Log(ctx, a.g.on, a.col.full(at), 0)
+	if err != nil && !errors.Is(err, gitstore.ErrNotFound) {
+		return nil, errorf(Internal, "history of %s: %w", at, err)
+	}
+	for _, x := range versions {
+		if x.Blob.IsZero() {
+			continue
+		}
+		src, err := a.g.bytes(x.Blob)
+		if err != nil {
+			return nil, err
+		}
+		if _, body, _ := splitNote(src); bodyHash(body) == hash {
+			return body, nil
+		}
+	}
+	return nil, nil
+}
+
+// deletedSources finds the sources of notes that people deleted, by their last
+// path: notes of history that no view has any more. Only the first-parent history
+// is looked at, where deletions that were merged stand.
+func (g *ground) deletedSources(ctx context.Context, present map[string]string) (map[string]string, error) {
+	gone := map[string]string{}
+	removed, err := g.v.removedNotes(ctx, g.col, g.on)
+	if err != nil {
+		return nil, err
+	}
+	for _, x := range removed {
+		n, err := g.parsed(x.Old)
+		if err != nil {
+			return nil, err
+		}
+		from := sourceOf(n)
+		if _, there := present[from]; from != "" && !there && gone[from] == "" {
+			gone[from] = x.Path
+		}
+	}
+	return gone, nil
+}
+
+// removedNotes are the notes that a collection had before a commit, newest first.
+func (v *Vault) removedNotes(ctx context.Context, c *collection, at gitstore.CommitID) ([]gitstore.Change, error) {
+	removed, err := c.repo.Removed(ctx, at, c.dir)
+	if err != nil {
+		return nil, errorf(Internal, "look for deleted notes: %w", err)
+	}
+	return slices.DeleteFunc(removed, func(x gitstore.Change) bool { return !c.holds(x.Path) }), nil
+}
