@@ -114,3 +114,22 @@ func BenchmarkNearest(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkTwins compares 6,000 notes of three chunks, each with each.
+func BenchmarkTwins(b *testing.B) {
+	m, facts, dir, ids := filled(b)
+	x, err := New(facts, filepath.Join(dir, "vec"), m)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer x.Close()
+	v, _, err := x.View(b.Context(), ids)
+	if err != nil || v == nil {
+		b.Fatal("no view", err)
+	}
+	for b.Loop() {
+		if _, err := v.Twins(b.Context(), ids[:6000], Bar{0.8, 0.4}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -173,6 +173,13 @@ func answers(t testing.TB, v *View, ids []note.ID) string {
 		first, err1 := v.Chunk(id, 0)
 		fmt.Fprintf(&b, "%x %v %v\n", d, first, errors.Join(err, err1))
 	}
+	twins, err := v.Twins(t.Context(), ids, Bar{0.5, 0.9})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, id := range ids {
+		fmt.Fprintf(&b, "%x %x\n", id[:4], twins[id])
+	}
 	return b.String()
 }
 

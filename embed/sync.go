@@ -36,6 +36,11 @@ func (x *Index) Sync(ctx context.Context, ids []note.ID, fetch Fetch, report fun
 		return 0, err
 	}
 	defer func() { <-x.turn }()
+	return x.sync(ctx, ids, fetch, report)
+}
+
+// sync is Sync for who has the turn.
+func (x *Index) sync(ctx context.Context, ids []note.ID, fetch Fetch, report func(done, total int)) (embedded int, err error) {
 	lists, err := x.list(ctx, ids, fetch)
 	if err != nil {
 		return 0, err
@@ -49,6 +54,33 @@ func (x *Index) Sync(ctx context.Context, ids []note.ID, fetch Fetch, report fun
 	defer x.progress(0, 0)
 	err = p.run(ctx)
 	return p.embedded, err
+}
+
+// Now returns the view of one note, given its bytes, embedding what it lacks if
+// these are at most so many texts and nothing else is being embedded; otherwise
+// nil.
+func (x *Index) Now(ctx context.Context, src []byte, most int) (*View, error) {
+	ids := []note.ID{note.Hash(src)}
+	fetch := func(_ context.Context, _ []note.ID, fn func(note.ID, []byte, error) error) error {
+		return fn(ids[0], src, nil)
+	}
+	if err := x.Read(ctx, ids, fetch); err != nil {
+		return nil, err
+	}
+	v, c, err := x.View(ctx, ids)
+	if v != nil || err != nil || c.Missing > most {
+		return v, err
+	}
+	select {
+	case x.turn <- struct{}{}:
+		_, err = x.sync(ctx, ids, fetch, func(int, int) {})
+		<-x.turn
+	default:
+	}
+	if err == nil {
+		v, _, err = x.View(ctx, ids)
+	}
+	return v, err
 }
 
 // Read finds out what is to be embedded of ids, without embedding any.

@@ -21,3 +21,11 @@ func CollectAtOnce() (end func()) {
 	grace = -1
 	return func() { grace = old }
 }
+
+// CompareByWordsFirst makes every vault one of too many notes to compare each
+// with each, until end.
+func CompareByWordsFirst() (end func()) {
+	old := mostEach
+	mostEach = 0
+	return func() { mostEach = old }
+}

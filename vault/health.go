@@ -30,6 +30,8 @@ type HealthResult struct {
 	Checked     int                `json:"total_documents_checked"`
 	Issues      int                `json:"total_issues"`
 	Collections []CollectionHealth `json:"collections"`
+	Mode        string             `json:"mode"`               // how near duplicates were found: text or hybrid
+	Degraded    string             `json:"degraded,omitempty"` // why it is not hybrid
 	Truncated   bool               `json:"truncated,omitempty"`
 	Next        string             `json:"next,omitempty"`
 	Seen
@@ -117,21 +119,9 @@ func (v *Vault) Health(ctx context.Context, p HealthParams) (*HealthResult, erro
 	if err != nil {
 		return nil, err
 	}
-	r, err := w.health(ctx, p)
+	r, err := w.healthSince(ctx, p)
 	if err != nil {
 		return nil, err
-	}
-	if p.Against != "" {
-		old, err := v.read(ctx, p.Against)
-		if err != nil {
-			return nil, err
-		}
-		r.onlyShared(old, w)
-		before, err := old.health(ctx, p)
-		if err != nil {
-			return nil, err
-		}
-		r.subtract(before, formerPaths(old, w))
 	}
 	r.count()
 	if p.Fix {
@@ -146,16 +136,46 @@ func (v *Vault) Health(ctx context.Context, p HealthParams) (*HealthResult, erro
 	return r, nil
 }
 
+// healthSince checks the view, less what was wrong in the view that p compares
+// with. Both are compared alike, by words unless both have their vectors.
+func (w *view) healthSince(ctx context.Context, p HealthParams) (*HealthResult, error) {
+	by := w.comparison(ctx)
+	if p.Against == "" {
+		return w.health(ctx, p, by)
+	}
+	old, err := w.v.read(ctx, p.Against)
+	if err != nil {
+		return nil, err
+	}
+	formerly := old.comparison(ctx)
+	if by.meaning == nil || formerly.meaning == nil {
+		by.words(cmp.Or(by.degraded, formerly.degraded))
+		formerly.words(by.degraded)
+	}
+	r, err := w.health(ctx, p, by)
+	if err != nil {
+		return nil, err
+	}
+	r.onlyShared(old, w)
+	before, err := old.health(ctx, p, formerly)
+	if err != nil {
+		return nil, err
+	}
+	r.subtract(before, formerPaths(old, w))
+	return r, nil
+}
+
 // inspector holds what the checks of one view need.
 type inspector struct {
 	*view
 	HealthParams
+	by    *comparison
 	graph *linkGraph
 	date  func(int, *card) dated
 	old   string // a note that last changed before this day is stale
 }
 
-func (w *view) health(ctx context.Context, p HealthParams) (*HealthResult, error) {
+func (w *view) health(ctx context.Context, p HealthParams, by *comparison) (*HealthResult, error) {
 	cols, err := w.v.collections(p.Collection)
 	if err != nil {
 		return nil, err
@@ -168,18 +188,22 @@ func (w *view) health(ctx context.Context, p HealthParams) (*HealthResult, error
 	if err != nil {
 		return nil, err
 	}
-	x := inspector{view: w, HealthParams: p, graph: g, date: date}
+	x := inspector{view: w, HealthParams: p, by: by, graph: g, date: date}
 	x.old = w.clock().AddDate(0, 0, -p.StaleDays).Format(time.DateOnly)
 	r := &HealthResult{Seen: w.seen(), Collections: []CollectionHealth{}}
 	for _, c := range cols {
-		h, n := x.collection(c)
+		h, n, err := x.collection(ctx, c)
+		if err != nil {
+			return nil, err
+		}
 		r.Checked += n
 		r.Collections = append(r.Collections, h)
 	}
+	r.Mode, r.Degraded = by.mode, by.degraded
 	return r, nil
 }
 
-func (x *inspector) collection(c *collection) (h CollectionHealth, checked int) {
+func (x *inspector) collection(ctx context.Context, c *collection) (h CollectionHealth, checked int, err error) {
 	h = CollectionHealth{Name: c.Name, Dir: c.dir}
 	for _, k := range h.kinds() {
 		*k.list = []Issue{}
@@ -194,8 +218,8 @@ func (x *inspector) collection(c *collection) (h CollectionHealth, checked int) 
 	}
 	x.titles(&h, docs)
 	x.aliases(&h, docs)
-	x.duplicates(&h, docs)
-	return h, len(docs)
+	err = x.duplicates(ctx, &h, docs)
+	return h, len(docs), err
 }
 
 func (x *inspector) issue(list *[]Issue, i, line int, mend, format string, args ...any) {
@@ -328,41 +352,6 @@ func (x *inspector) aliases(h *CollectionHealth, docs []int) {
 		}
 	}
 	sortIssues(h.Conflicting)
-}
-
-// nearDuplicate is how much two notes have in common to be reported.
-const nearDuplicate = 0.8
-
-// duplicates finds notes that say nearly the same, by their sketches: notes
-// that agree in two neighbouring places are compared.
-func (x *inspector) duplicates(h *CollectionHealth, docs []int) {
-	type band struct {
-		place int
-		a, b  uint32
-	}
-	buckets := map[band][]int{}
-	reported := map[int]bool{}
-	const crowd = 64 // templates by the hundred: compare with the first few
-	for _, i := range docs {
-		s := x.cards[i].sketch
-		if x.cards[i].words < max(x.MinWords, 20) {
-			continue
-		}
-		for k := 0; k+1 < len(s); k += 2 {
-			key := band{k, s[k], s[k+1]}
-			for _, j := range buckets[key] {
-				if !reported[i] && x.docs[j].blob != x.docs[i].blob && s.Similar(x.cards[j].sketch) >= nearDuplicate {
-					reported[i] = true
-					x.issue(&h.NearDuplicates, i, 1, "merge them, or link one to the other",
-						"about %.0f %% the same as %s", 100*s.Similar(x.cards[j].sketch), x.docs[j].path)
-				}
-			}
-			if len(buckets[key]) < crowd {
-				buckets[key] = append(buckets[key], i)
-			}
-		}
-	}
-	sortIssues(h.NearDuplicates)
 }
 
 func sortIssues(list []Issue) {

@@ -91,9 +91,12 @@ func (v *Vault) describeNew(ctx context.Context, c *collection, r *WriteResult, 
 		if on == nil { // repeated
 			continue
 		}
-		if r.Similar, err = on.resembling(ctx, change.Path, n); err != nil {
-			r.Similar, r.Notice = []Hit{}, "similar notes were not looked for: "+err.Error()
+		similar, by, err := on.resembling(ctx, change.Path, n, src)
+		if err != nil {
+			r.Notice = "similar notes were not looked for: " + err.Error()
+			continue
 		}
+		r.Similar, r.Mode, r.Degraded = similar, by.mode, by.degraded
 	}
 	return nil
 }

@@ -27,10 +27,12 @@ type WriteResult struct {
 	URI        string        `json:"uri"`
 	Changes    []DraftChange `json:"changes"` // of this commit
 	Diff       string        `json:"diff"`
-	Truncated  bool          `json:"truncated,omitempty" schema:"-"` // the diff is cut; git show has it whole
-	Similar    []Hit         `json:"similar"`                        // notes that may say the same
-	Tokens     int           `json:"tokens"`                         // of the note
-	Repeated   bool          `json:"repeated,omitempty" schema:"-"`  // the key was seen: nothing was done again
+	Truncated  bool          `json:"truncated,omitempty" schema:"-"`        // the diff is cut; git show has it whole
+	Similar    []Hit         `json:"similar"`                               // notes that may say the same
+	Mode       string        `json:"similar_mode,omitempty" schema:"-"`     // how they were found: text or hybrid
+	Degraded   string        `json:"similar_degraded,omitempty" schema:"-"` // why it is not hybrid
+	Tokens     int           `json:"tokens"`                                // of the note
+	Repeated   bool          `json:"repeated,omitempty" schema:"-"`         // the key was seen: nothing was done again
 	Notice     string        `json:"notice,omitempty" schema:"-"`
 	Review     string        `json:"review"` // the command with which a person reviews the draft
 }
