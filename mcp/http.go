@@ -4,19 +4,19 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
-	"sync"
 	"time"
 
+	"github.com/modelcontextprotocol/go-sdk/auth"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"kb/internal/access"
 	"kb/vault"
 )
 
 // HTTPOptions bound what clients over HTTP may hold open.
 type HTTPOptions struct {
 	SessionTimeout time.Duration // after which an idle session ends: 30 minutes if 0
-	MaxSessions    int           // at a time: 1000 if 0
-	MaxEvents      int           // bytes of answers kept for clients that come back for them: 16 MiB if 0
+	MaxSessions    int           // at a time: 1000 if 0; a token may have a tenth of them
 }
 
 // HTTP is a vault's operations over streamable HTTP, in every revision of the
@@ -24,20 +24,83 @@ type HTTPOptions struct {
 // they send.
 type HTTP struct{ eras *eras }
 
-// NewHTTP makes an HTTP of a vault.
+// NewHTTP makes an HTTP of a vault. Callers are offered what their scopes allow;
+// those who are nobody in particular read and draft.
 func NewHTTP(svc *vault.Service, o Options, h HTTPOptions) (*HTTP, error) {
-	s, err := New(svc, o)
-	if err != nil {
-		return nil, err
+	servers := map[access.Scopes]*Server{}
+	for scopes := access.Read; scopes <= access.Read|access.Draft|access.Review; scopes++ {
+		if !scopes.Has(access.Read) || servers[o.offered(scopes)] != nil {
+			continue
+		}
+		offers := o
+		offers.ReadOnly = !o.offered(scopes).Has(access.Draft)
+		offers.Review = o.offered(scopes).Has(access.Review)
+		s, err := New(svc, offers)
+		if err != nil {
+			return nil, err
+		}
+		servers[o.offered(scopes)] = s
 	}
-	return &HTTP{newEras(func(*http.Request) *sdk.Server { return s.sdk }, h)}, nil
+	return &HTTP{newEras(func(r *http.Request) *sdk.Server {
+		scopes := access.Read | access.Draft
+		if id := access.From(r.Context()); id != nil {
+			scopes = id.Scopes | access.Read
+		}
+		return servers[o.offered(scopes)].sdk
+	}, h)}, nil
+}
+
+// offered are the scopes that o has anything to offer for.
+func (o Options) offered(s access.Scopes) access.Scopes {
+	if o.ReadOnly {
+		s &^= access.Draft | access.Review
+	}
+	if !o.Review {
+		s &^= access.Review
+	}
+	return s
 }
 
 // ServeHTTP implements [http.Handler].
 func (h *HTTP) ServeHTTP(w http.ResponseWriter, r *http.Request) { h.eras.ServeHTTP(w, r) }
 
 // Sessions is how many sessions are open.
-func (h *HTTP) Sessions() int { return h.eras.sessions.count() }
+func (h *HTTP) Sessions() int { return h.eras.events.count() }
+
+// Needs is what a message takes, by its method and the name in its parameters.
+func Needs(method, name string) access.Scopes {
+	if method != "tools/call" {
+		return access.Read
+	}
+	for _, op := range vault.Ops() {
+		if toolName(op) == name {
+			return scopeOf(op)
+		}
+	}
+	return access.Read
+}
+
+// scopeOf is what calling a tool takes.
+func scopeOf(op *vault.Op) access.Scopes {
+	switch {
+	case op.Review:
+		return access.Read | access.Review
+	case op.Writes:
+		return access.Read | access.Draft
+	}
+	return access.Read
+}
+
+// identityOf is whom a call's token stands for; nil when there was none.
+func identityOf(extra *sdk.RequestExtra) *access.Identity {
+	if extra == nil || extra.TokenInfo == nil {
+		return nil
+	}
+	id, _ := extra.TokenInfo.Extra[identityKey].(*access.Identity)
+	return id
+}
+
+const identityKey = "identity"
 
 // firstStateless is the first revision of the protocol that has no sessions.
 const firstStateless = "2026-07-28"
@@ -47,7 +110,7 @@ const firstStateless = "2026-07-28"
 type eras struct {
 	stateful  http.Handler
 	stateless http.Handler
-	sessions  *sessions
+	events    *events
 }
 
 func newEras(pick func(*http.Request) *sdk.Server, o HTTPOptions) *eras {
@@ -57,12 +120,8 @@ func newEras(pick func(*http.Request) *sdk.Server, o HTTPOptions) *eras {
 	if o.MaxSessions == 0 {
 		o.MaxSessions = 1000
 	}
-	if o.MaxEvents == 0 {
-		o.MaxEvents = 16 << 20
-	}
-	events := sdk.NewMemoryEventStore(nil)
-	events.SetMaxBytes(o.MaxEvents)
-	open := &sessions{EventStore: events, most: o.MaxSessions, open: map[string]bool{}}
+	kept := &events{most: o.MaxSessions, mostEach: max(1, o.MaxSessions/10), mostBytes: 256 << 10,
+		opening: map[string]int{}, open: map[string]*session{}}
 	options := sdk.StreamableHTTPOptions{
 		Logger: slog.New(slog.DiscardHandler),
 
@@ -71,13 +130,28 @@ func newEras(pick func(*http.Request) *sdk.Server, o HTTPOptions) *eras {
 		MaxRequestBodyBytes:        -1,
 	}
 	stateful, stateless := options, options
-	stateful.EventStore, stateful.SessionTimeout = open, o.SessionTimeout
+	stateful.EventStore, stateful.SessionTimeout = kept, o.SessionTimeout
 	stateless.Stateless, stateless.PropagateRequestCancellation = true, true
 	return &eras{
-		stateful:  sdk.NewStreamableHTTPHandler(pick, &stateful),
-		stateless: sdk.NewStreamableHTTPHandler(pick, &stateless),
-		sessions:  open,
+		stateful:  identified(sdk.NewStreamableHTTPHandler(pick, &stateful)),
+		stateless: identified(sdk.NewStreamableHTTPHandler(pick, &stateless)),
+		events:    kept,
 	}
+}
+
+// identified tells the SDK who calls. A session is then its caller's alone.
+func identified(next http.Handler) http.Handler {
+	known := auth.RequireBearerToken(func(_ context.Context, _ string, r *http.Request) (*auth.TokenInfo, error) {
+		id := access.From(r.Context())
+		return &auth.TokenInfo{UserID: id.ID, Scopes: id.Scopes.Names(), Expiration: id.Expires, Extra: map[string]any{identityKey: id}}, nil
+	}, &auth.RequireBearerTokenOptions{AllowMissingExpiration: true})(next)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if access.From(r.Context()) == nil {
+			next.ServeHTTP(w, r)
+			return
+		}
+		known.ServeHTTP(w, r)
+	})
 }
 
 // ServeHTTP implements [http.Handler].
@@ -87,7 +161,7 @@ func (e *eras) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if r.Method == http.MethodPost && r.Header.Get("Mcp-Session-Id") == "" {
-		leave, ok := e.sessions.enter()
+		leave, ok := e.events.enter(callerID(r.Context()))
 		if !ok {
 			w.Header().Set("Retry-After", "60")
 			http.Error(w, "too many sessions are open", http.StatusServiceUnavailable)
@@ -96,52 +170,4 @@ func (e *eras) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		defer leave()
 	}
 	e.stateful.ServeHTTP(w, r)
-}
-
-// sessions counts the sessions that are open: the store of a session's events
-// hears of its begin and its end.
-type sessions struct {
-	sdk.EventStore
-	most int
-
-	mu      sync.Mutex
-	opening int
-	open    map[string]bool
-}
-
-// enter lets a request open a session, unless there are enough.
-func (s *sessions) enter() (leave func(), ok bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if len(s.open)+s.opening >= s.most {
-		return nil, false
-	}
-	s.opening++
-	return func() {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		s.opening--
-	}, true
-}
-
-func (s *sessions) count() int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return len(s.open)
-}
-
-// Open implements [sdk.EventStore].
-func (s *sessions) Open(ctx context.Context, session, stream string) error {
-	s.mu.Lock()
-	s.open[session] = true
-	s.mu.Unlock()
-	return s.EventStore.Open(ctx, session, stream)
-}
-
-// SessionClosed implements [sdk.EventStore].
-func (s *sessions) SessionClosed(ctx context.Context, session string) error {
-	s.mu.Lock()
-	delete(s.open, session)
-	s.mu.Unlock()
-	return s.EventStore.SessionClosed(ctx, session)
 }

@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -13,12 +14,14 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"kb/internal/access"
 	"kb/vault"
 )
 
 // Options narrow what a server offers.
 type Options struct {
 	ReadOnly bool     // no tool that writes, nor what only a writer needs
+	Review   bool     // tools that merge and reject drafts, for those who may; see [NewHTTP]
 	Tools    []string // only these; all when empty
 	Agent    string   // who the agent is, in what it writes: "NAME" or "NAME <ADDRESS>"; the client's name when empty
 	Log      func(format string, args ...any)
@@ -53,14 +56,13 @@ func New(svc *vault.Service, o Options) (*Server, error) {
 	s.sdk.AddReceivingMiddleware(s.recovering)
 	known := map[string]bool{}
 	for _, op := range vault.Ops() {
-		if op.People {
+		if op.People && !op.Review {
 			continue
 		}
-		known[op.Name] = true
-		if (op.Writes || op.Drafts) && o.ReadOnly || len(o.Tools) > 0 && !slices.Contains(o.Tools, op.Name) {
-			continue
+		known[toolName(op)] = true
+		if o.offers(op) {
+			s.addTool(op)
 		}
-		s.addTool(op)
 	}
 	for _, name := range o.Tools {
 		if !known[name] {
@@ -71,6 +73,31 @@ func New(svc *vault.Service, o Options) (*Server, error) {
 	s.addConventions()
 	s.addPrompts(o.ReadOnly)
 	return s, nil
+}
+
+// offers reports whether a server has op as a tool.
+func (o Options) offers(op *vault.Op) bool {
+	if len(o.Tools) > 0 && !slices.Contains(o.Tools, toolName(op)) {
+		return false
+	}
+	switch {
+	case op.Review:
+		return o.Review
+	case op.Writes:
+		return !o.ReadOnly
+	case op.Drafts:
+		return !o.ReadOnly || o.Review
+	}
+	return true
+}
+
+// toolName is the name of an operation as a tool: those that are commands first
+// have one of their own.
+func toolName(op *vault.Op) string {
+	if op.Review {
+		return "kb_" + op.Name
+	}
+	return op.Name
 }
 
 // ServeStdio speaks the protocol on in and out until in ends or ctx does.
@@ -86,7 +113,7 @@ func (s *Server) addTool(op *vault.Op) {
 		annotations.DestructiveHint = &no // a draft only adds; the hint says nothing of a tool that only reads
 	}
 	s.sdk.AddTool(&sdk.Tool{
-		Name:         op.Name,
+		Name:         toolName(op),
 		Title:        op.Title,
 		Description:  op.Description,
 		InputSchema:  op.InputSchema(),
@@ -99,6 +126,9 @@ func (s *Server) addTool(op *vault.Op) {
 
 // call runs a tool. Its errors are results: the model can read and mend them.
 func (s *Server) call(ctx context.Context, op *vault.Op, req *sdk.CallToolRequest) *sdk.CallToolResult {
+	if id := identityOf(req.Extra); id != nil && !id.Scopes.Has(scopeOf(op)) {
+		return s.toolError(&vault.Error{Code: vault.Forbidden, Message: toolName(op) + " takes a token with the scopes " + scopeOf(op).String()})
+	}
 	r, err := s.svc.DoAs(ctx, s.caller(req), op, req.Params.Arguments, s.progress(ctx, req))
 	if err != nil {
 		return s.toolError(err)
@@ -117,9 +147,13 @@ func (s *Server) call(ctx context.Context, op *vault.Op, req *sdk.CallToolReques
 	}
 }
 
-// caller is who calls: what stands in the commits that the call makes.
+// caller is who calls: what stands in the commits that the call makes. A token's
+// word counts before the server's own, and the client's is none.
 func (s *Server) caller(req *sdk.CallToolRequest) vault.Caller {
 	c := vault.Caller{Agent: s.agent}
+	if id := identityOf(req.Extra); id != nil {
+		c.Agent, c.Reviews = cmp.Or(id.Author, id.Name), id.Scopes.Has(access.Review)
+	}
 	if info := req.ClientInfo(); info != nil {
 		c.Client = strings.TrimSpace(info.Name + " " + info.Version)
 	}

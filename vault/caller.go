@@ -16,9 +16,10 @@ import (
 // that executes a call may be another's. The zero Caller is the person whose
 // git configuration is in force.
 type Caller struct {
-	Agent  string    `json:"agent,omitempty"`  // the name that an agent states, or "Name <address>"
-	Client string    `json:"client,omitempty"` // the program that the agent runs in: "claude-code 2.1"
-	Now    time.Time `json:"now,omitzero"`     // the caller's clock, in its own time zone; zero for the executing process's
+	Agent   string    `json:"agent,omitempty"`   // the name that an agent states, or "Name <address>"
+	Client  string    `json:"client,omitempty"`  // the program that the agent runs in: "claude-code 2.1"
+	Reviews bool      `json:"reviews,omitempty"` // the agent may decide about drafts of others
+	Now     time.Time `json:"now,omitzero"`      // the caller's clock, in its own time zone; zero for the executing process's
 }
 
 // As returns a copy of v that works for a caller. An agent that states nothing

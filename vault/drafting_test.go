@@ -109,10 +109,10 @@ func TestCallerIdentity(t *testing.T) {
 	for _, tt := range tests {
 		name, mail := tt.caller.identity()
 		if name != tt.name || mail != tt.mail {
-			t.Errorf("%.60q: %q <%q>", tt.caller, name, mail)
+			t.Errorf("%.100v: %q <%q>", tt.caller, name, mail)
 		}
 		if s := (gitstore.Signature{Name: name, Email: mail}); s != gitstore.CleanSignature(s) {
-			t.Errorf("%.60q: git would write %v", tt.caller, gitstore.CleanSignature(s))
+			t.Errorf("%.100v: git would write %v", tt.caller, gitstore.CleanSignature(s))
 		}
 	}
 }

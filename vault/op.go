@@ -23,6 +23,7 @@ type Op struct {
 	Examples    []string // command lines
 
 	People  bool // a command only: no tool
+	Review  bool // decides about a draft: also for agents who may review, about drafts of others
 	Writes  bool // adds to the repository
 	Drafts  bool // is of use to those who write only, if it does not itself
 	Derived bool // changes nothing but derived data

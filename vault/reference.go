@@ -30,9 +30,12 @@ This page is made from the program's own table.
 
 func (o *Op) reference(b *strings.Builder) {
 	fmt.Fprintf(b, "\n## kb %s\n\n%s.", o.Command(), o.Summary)
-	if o.People {
+	switch {
+	case o.Review:
+		fmt.Fprintf(b, " For people, and as the tool `kb_%s` for agents who may review (see [[../guides/serving]]).\n", o.Name)
+	case o.People:
 		b.WriteString(" For people only.\n")
-	} else {
+	default:
 		fmt.Fprintf(b, " Tool: `%s`.\n\n%s\n", o.Name, o.Description)
 	}
 	if params := o.Params(); len(params) > 0 {

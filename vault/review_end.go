@@ -27,18 +27,24 @@ type ReviewEnded struct {
 }
 
 var reviewRejectOp = define(Op{
-	Name:     "review_reject",
-	Under:    "review",
-	Summary:  "Reject a draft, with a reason that the agent can read",
-	Examples: []string{"kb review reject retry-notes --reason 'the limits are in limits.md already'"},
-	People:   true,
-	Writes:   true,
+	Name:        "review_reject",
+	Under:       "review",
+	Title:       "Reject a draft",
+	Summary:     "Reject a draft, with a reason that the agent can read",
+	Description: "End somebody else's draft, with a reason that its author reads in kb_drafts. Give the commit that you read.",
+	Examples:    []string{"kb review reject retry-notes --reason 'the limits are in limits.md already'"},
+	People:      true,
+	Review:      true,
+	Writes:      true,
 }, (*Vault).ReviewReject)
 
 // ReviewReject ends a draft; it stays readable under refs/kb/rejected.
 func (v *Vault) ReviewReject(ctx context.Context, p ReviewRejectParams) (*ReviewEnded, error) {
 	d, err := v.reviewOpen(ctx, p.Name)
 	if err != nil {
+		return nil, err
+	}
+	if err := v.mayDecide(ctx, d, p.Commit); err != nil {
 		return nil, err
 	}
 	if err := d.at(p.Commit); err != nil {

@@ -17,7 +17,7 @@ import (
 type ReviewMergeParams struct {
 	draftParam
 	Commit   string   `json:"commit,omitempty" help:"fail if the draft is not at this commit: the one that you read"`
-	Into     string   `json:"into,omitempty" help:"a branch (default: the one that drafts are for)"`
+	Into     string   `json:"into,omitempty" hidden:"" help:"a branch (default: the one that drafts are for)"`
 	Only     []string `json:"only,omitempty" help:"only these notes, or directories; the rest stays as the draft"`
 	Hunks    []string `json:"hunks,omitempty" hidden:"" help:"only these places of a note, PATH:0,2 as review diff --json counts them, or PATH:all"`
 	Strategy string   `json:"strategy,omitempty" enum:"merge,squash" default:"merge" help:"merge keeps the draft's commits, squash makes one of them"`
@@ -42,15 +42,18 @@ type ReviewMerged struct {
 }
 
 var reviewMergeOp = define(Op{
-	Name:    "review_merge",
-	Under:   "review",
-	Summary: "Merge a draft: publish it on its branch",
+	Name:        "review_merge",
+	Under:       "review",
+	Title:       "Merge a draft",
+	Summary:     "Merge a draft: publish it on its branch",
+	Description: "Publish somebody else's draft on its branch, whole or the notes in only. Read it first: kb_drafts name, get_document at=drafts/NAME; give the commit that you read.",
 	Examples: []string{
 		"kb review merge retry-notes",
 		"kb review merge retry-notes --only guides/retry.md --strategy squash",
 		"kb review merge retry-notes --push origin",
 	},
 	People: true,
+	Review: true,
 	Writes: true,
 }, (*Vault).ReviewMerge)
 
@@ -78,6 +81,9 @@ func (v *Vault) ReviewMerge(ctx context.Context, p ReviewMergeParams) (*ReviewMe
 func (v *Vault) mergeOnce(ctx context.Context, p ReviewMergeParams) (*ReviewMerged, error) {
 	d, err := v.reviewOpen(ctx, p.Name)
 	if err != nil {
+		return nil, err
+	}
+	if err := v.mayDecide(ctx, d, p.Commit); err != nil {
 		return nil, err
 	}
 	if err := d.at(p.Commit); err != nil {

@@ -46,7 +46,8 @@ type completionCmd struct {
 // examples are those of the commands that are not operations.
 var examples = map[string][]string{
 	"mcp":        {"kb mcp --print-config claude-code", "kb --config notes/kb.yaml mcp --read-only"},
-	"serve":      {"kb serve", "kb serve --http 127.0.0.1:9000 --read-only"},
+	"serve":      {"kb serve", "kb serve --http 0.0.0.0:7420 --token-file tokens.json --allow-host kb.example.org --tls-cert cert.pem --tls-key key.pem"},
+	"token":      {"kb token create laptop --scopes read,draft --author 'Ada <ada@example.org>'", "kb token list", "kb token revoke laptop"},
 	"eval":       {"kb eval ../scifact", "kb eval --queries judgements/ --at v1.0", "kb eval ../scifact --model bge-small-en-v1.5 --compare text,hybrid", "kb eval --queries judgements/ --baseline judgements/baseline.jsonl"},
 	"model":      {"kb model list", "kb model pull bge-small-en-v1.5", "kb model pull ~/Downloads/potion-base-8M.zip"},
 	"model pull": {"kb model pull bge-small-en-v1.5", "HF_ENDPOINT=https://mirror.example kb model pull potion-base-8M", "kb model pull ./my-model --name mine"},

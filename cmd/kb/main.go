@@ -80,6 +80,7 @@ type commands struct {
 	globals
 	MCP        mcpCmd        `cmd:"" name:"mcp" help:"Serve the vault to an agent, on stdin and stdout." group:"serve"`
 	Serve      serveCmd      `cmd:"" help:"Serve the vault to agents over HTTP, and own its derived data." group:"serve"`
+	Token      tokenCmd      `cmd:"" help:"Make, list and revoke the tokens of agents that come over HTTP." group:"serve"`
 	Site       siteCmd       `cmd:"" help:"Make a static site of the vault, serve and check it." group:"tend"`
 	Add        addCmd        `cmd:"" help:"Bring in files, web pages and conversations, as notes on a draft." group:"write"`
 	Verify     verifyCmd     `cmd:"" help:"Check the citations and quotes of a text." group:"read"`

@@ -172,3 +172,81 @@ func TestServeElsewhere(t *testing.T) {
 		}
 	}
 }
+
+// token makes a token and returns it.
+func (p *program) token(t *testing.T, file, name, scopes string, more ...string) string {
+	t.Helper()
+	var made struct{ Token string }
+	out := p.mustRun(t, append([]string{"token", "create", name, "--scopes", scopes, "--token-file", file, "--json"}, more...)...)
+	if err := json.Unmarshal([]byte(out), &made); err != nil || made.Token == "" {
+		t.Fatalf("%v: %s", err, out)
+	}
+	return made.Token
+}
+
+// bearer sends a token with every request.
+type bearer string
+
+func (b bearer) RoundTrip(r *http.Request) (*http.Response, error) {
+	r = r.Clone(r.Context())
+	r.Header.Set("Authorization", "Bearer "+string(b))
+	return http.DefaultTransport.RoundTrip(r)
+}
+
+func with(token string) *sdk.StreamableClientTransport {
+	return &sdk.StreamableClientTransport{HTTPClient: &http.Client{Transport: bearer(token)}}
+}
+
+// With a token file, a caller does what its token allows, for as long as it
+// does: a draft by one, merged by another, and nothing after the token's end.
+func TestServeTokens(t *testing.T) {
+	p := newProgram(t, vaulttest.Repo(t, parityVault))
+	file := t.TempDir() + "/tokens.json"
+	writer := p.token(t, file, "writer", "draft", "--author", "Robot <robot@example.org>")
+	reviewer := p.token(t, file, "reviewer", "draft,review", "--author", "Grace <grace@example.org>")
+	s := serve(t, p, "serve", "--http", "127.0.0.1:0", "--token-file", file, "--allow-review")
+	if status, _ := s.get("/mcp", "Accept", "text/event-stream"); status != http.StatusUnauthorized {
+		t.Errorf("without a token: %d", status)
+	}
+	call := func(c *sdk.ClientSession, name string, args map[string]any) (map[string]any, string) {
+		t.Helper()
+		r, err := c.CallTool(context.Background(), &sdk.CallToolParams{Name: name, Arguments: args})
+		if err != nil {
+			return nil, err.Error()
+		}
+		if r.IsError {
+			return nil, r.Content[0].(*sdk.TextContent).Text
+		}
+		return asObject(t, r.StructuredContent), ""
+	}
+	w, v := s.client("2026-07-28", with(writer)), s.client("2025-11-25", with(reviewer))
+	body := strings.Repeat("A sentence of several words. ", 20)
+	made, fault := call(w, "kb_write", map[string]any{"title": "Owls", "body": body, "tags": []string{"x"}, "draft": "owls"})
+	if fault != "" {
+		t.Fatal(fault)
+	}
+	decide := map[string]any{"name": "owls", "commit": made["commit"]}
+	if _, fault := call(w, "kb_review_merge", decide); fault == "" {
+		t.Error("a draft was merged by a token without the scope review")
+	}
+	own, fault := call(v, "kb_write", map[string]any{"title": "Larks", "body": body, "tags": []string{"x"}, "draft": "larks"})
+	if fault != "" {
+		t.Fatal(fault)
+	}
+	if _, fault := call(v, "kb_review_merge", map[string]any{"name": "larks", "commit": own["commit"]}); !strings.Contains(fault, "forbidden") {
+		t.Errorf("a draft of its own: %q", fault)
+	}
+	if got := vaulttest.Git(t, p.dir, "log", "--format=%s", "main"); strings.Contains(got, "Owls") || strings.Contains(got, "Larks") {
+		t.Fatalf("main has a draft: %s", got)
+	}
+	if _, fault := call(v, "kb_review_merge", decide); fault != "" {
+		t.Fatal(fault)
+	}
+	if got := vaulttest.Git(t, p.dir, "log", "-2", "--format=%an", "main"); !strings.Contains(got, "Grace") || !strings.Contains(got, "Robot") {
+		t.Errorf("authors of main: %s", got)
+	}
+	p.mustRun(t, "token", "revoke", "reviewer", "--token-file", file)
+	if _, fault := call(v, "search", map[string]any{"query": "owls"}); !strings.Contains(fault, "Unauthorized") {
+		t.Errorf("with a token that was revoked: %q", fault)
+	}
+}

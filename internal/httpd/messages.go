@@ -8,13 +8,15 @@ import (
 	"io"
 	"net/http"
 	"time"
+
+	"kb/internal/access"
 )
 
 // maxDepth is how deep a message may nest. What anybody asks for needs ten.
 const maxDepth = 64
 
-// messages reads requests whole, within their bounds, before they are handled:
-// a handler never waits for a peer that sends slowly.
+// messages tells who sends a request, and reads it whole, within bounds, before
+// it is handled: a handler never waits for a peer that sends slowly.
 func (s *Server) messages(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if s.draining.Load() {
@@ -22,21 +24,64 @@ func (s *Server) messages(next http.Handler) http.Handler {
 			http.Error(w, "this server is ending", http.StatusServiceUnavailable)
 			return
 		}
+		r, ok := s.identify(w, r)
+		if !ok {
+			return
+		}
 		body, ok := s.body(w, r)
 		if !ok {
 			return
 		}
 		calls := peek(body)
+		if !s.allowed(w, r, calls) {
+			return
+		}
+		stream := r.Method == http.MethodGet || endless(calls)
+		leave, ok := s.limited(w, r, stream)
+		if !ok {
+			return
+		}
+		defer leave()
 		r.Body = io.NopCloser(bytes.NewReader(body))
 		r.ContentLength = int64(len(body))
-		if r.Method == http.MethodGet || endless(calls) {
-			ctx, cancel := context.WithCancel(r.Context())
+		if stream {
+			ctx, cancel := s.streaming(r)
 			defer cancel()
-			defer context.AfterFunc(s.streams, cancel)()
 			r = r.WithContext(ctx)
 		}
 		next.ServeHTTP(&impatient{ResponseWriter: w, rc: http.NewResponseController(w)}, r)
 	})
+}
+
+// streaming is the context of an answer without an end: it ends with the server,
+// and soon after the token that it was asked for with.
+func (s *Server) streaming(r *http.Request) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(r.Context())
+	stop := context.AfterFunc(s.streams, cancel)
+	if token, ok := bearer(r); ok && access.From(ctx) != nil {
+		go s.watch(ctx, cancel, token)
+	}
+	return ctx, func() {
+		stop()
+		cancel()
+	}
+}
+
+// watch ends a stream when its token is not valid any more.
+func (s *Server) watch(ctx context.Context, end context.CancelFunc, token string) {
+	tick := time.NewTicker(s.o.Recheck)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+			if _, err := s.o.Access.Verifier.Verify(ctx, token); err != nil {
+				end()
+				return
+			}
+		}
+	}
 }
 
 // body reads the body of a request, or answers why not.

@@ -14,7 +14,9 @@ import (
 	"log"
 	"net"
 	"net/http"
+	"net/url"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -24,9 +26,12 @@ import (
 
 // Options of a server. The zero value serves this machine, without tokens.
 type Options struct {
-	AllowHosts []string // names, or name:port, under which it is reached beside loopback addresses
-	MaxBody    int64    // of a request, in bytes: 4 MiB if 0
-	Drain      time.Duration
+	AllowHosts []string                         // names, or name:port, under which it is reached beside loopback addresses
+	Access     *Access                          // nil lets everybody call who reaches it
+	Limits     Limits                           // of each token
+	MaxBody    int64                            // of a request, in bytes: 4 MiB if 0
+	Drain      time.Duration                    // how long calls may go on after the end: 10 s if 0
+	Recheck    time.Duration                    // how often the token of an open stream is looked at: 15 s if 0
 	TLS        *tls.Config                      // nil serves in the clear
 	Log        func(format string, args ...any) // may be nil
 }
@@ -47,6 +52,7 @@ const (
 type Server struct {
 	o       Options
 	hosts   hosts
+	callers callers
 	handler http.Handler
 
 	draining atomic.Bool
@@ -56,6 +62,19 @@ type Server struct {
 
 // New makes a server that has messages to /mcp handled.
 func New(messages http.Handler, o Options) *Server {
+	o.complete()
+	s := &Server{o: o, hosts: newHosts(o.names()), callers: callers{limits: o.Limits, known: map[string]*caller{}}}
+	s.streams, s.endAll = context.WithCancel(context.Background())
+	mux := http.NewServeMux()
+	mux.Handle("/mcp", s.messages(messages))
+	mux.HandleFunc("GET /healthz", s.health)
+	mux.HandleFunc("GET "+metadataPath, s.metadata)
+	mux.HandleFunc("GET "+metadataPath+"/", s.metadata)
+	s.handler = s.recovering(s.hosts.guard(mux))
+	return s
+}
+
+func (o *Options) complete() {
 	if o.Log == nil {
 		o.Log = func(string, ...any) {}
 	}
@@ -65,13 +84,20 @@ func New(messages http.Handler, o Options) *Server {
 	if o.Drain == 0 {
 		o.Drain = 10 * time.Second
 	}
-	s := &Server{o: o, hosts: newHosts(o.AllowHosts)}
-	s.streams, s.endAll = context.WithCancel(context.Background())
-	mux := http.NewServeMux()
-	mux.Handle("/mcp", s.messages(messages))
-	mux.HandleFunc("GET /healthz", s.health)
-	s.handler = s.recovering(s.hosts.guard(mux))
-	return s
+	if o.Recheck == 0 {
+		o.Recheck = 15 * time.Second
+	}
+}
+
+// names are those under which the server is reached.
+func (o *Options) names() []string {
+	names := o.AllowHosts
+	if o.Access != nil && o.Access.URL != "" {
+		if u, err := url.Parse(o.Access.URL); err == nil {
+			names = append(slices.Clip(names), u.Host)
+		}
+	}
+	return names
 }
 
 // ServeHTTP implements [http.Handler].

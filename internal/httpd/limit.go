@@ -1,0 +1,95 @@
+package httpd
+
+import (
+	"math"
+	"net/http"
+	"strconv"
+	"sync"
+	"time"
+
+	"golang.org/x/time/rate"
+
+	"kb/internal/access"
+)
+
+// Limits bound what one caller may ask for. Zero is no bound.
+type Limits struct {
+	Rate       float64 // requests per second, with twice as many at once
+	Concurrent int     // calls that run at a time
+}
+
+// callers remembers how much each caller asked for.
+type callers struct {
+	limits Limits
+
+	mu    sync.Mutex
+	known map[string]*caller
+}
+
+type caller struct {
+	rate    *rate.Limiter
+	running int
+}
+
+// manyCallers is when those who ask for nothing are forgotten.
+const manyCallers = 4096
+
+// enter begins a request of a caller, or says after what time it may come again.
+func (c *callers) enter(id string) (leave func(), wait time.Duration, ok bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	is := c.caller(id)
+	if c.limits.Concurrent > 0 && is.running >= c.limits.Concurrent {
+		return nil, time.Second, false
+	}
+	if c.limits.Rate > 0 {
+		now := time.Now()
+		r := is.rate.ReserveN(now, 1)
+		if d := r.DelayFrom(now); d > 0 {
+			r.CancelAt(now)
+			return nil, d, false
+		}
+	}
+	is.running++
+	return func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		is.running--
+	}, 0, true
+}
+
+func (c *callers) caller(id string) *caller {
+	if is := c.known[id]; is != nil {
+		return is
+	}
+	if len(c.known) >= manyCallers {
+		for id, is := range c.known {
+			if is.running == 0 && is.rate.Tokens() >= float64(is.rate.Burst()) {
+				delete(c.known, id)
+			}
+		}
+	}
+	is := &caller{rate: rate.NewLimiter(rate.Limit(c.limits.Rate), max(1, int(math.Ceil(2*c.limits.Rate))))}
+	c.known[id] = is
+	return is
+}
+
+// limited answers a request of a caller who asks for too much. A stream is no
+// call that runs: it counts at its beginning only.
+func (s *Server) limited(w http.ResponseWriter, r *http.Request, stream bool) (leave func(), ok bool) {
+	id := access.From(r.Context())
+	if id == nil {
+		return func() {}, true
+	}
+	leave, wait, ok := s.callers.enter(id.ID)
+	if !ok {
+		w.Header().Set("Retry-After", strconv.Itoa(max(1, int(math.Ceil(wait.Seconds())))))
+		http.Error(w, "too many requests with this token", http.StatusTooManyRequests)
+		return nil, false
+	}
+	if stream {
+		leave()
+		leave = func() {}
+	}
+	return leave, true
+}
