@@ -44,6 +44,7 @@ func New(svc *vault.Service, o Options) (*Server, error) {
 	}
 	writes := !o.ReadOnly && (len(o.Tools) == 0 || slices.Contains(o.Tools, "kb_write"))
 	s := &Server{svc: svc, agent: o.Agent, log: o.Log, scrub: newScrubber(svc.Config())}
+	watched := newSubscriptions(s)
 	s.sdk = sdk.NewServer(
 		&sdk.Implementation{Name: "kb", Title: "kb knowledge base", Version: vault.Version},
 		&sdk.ServerOptions{
@@ -51,7 +52,9 @@ func New(svc *vault.Service, o Options) (*Server, error) {
 			Logger:       slog.New(slog.DiscardHandler),
 			PageSize:     1000,
 
-			CompletionHandler: s.complete,
+			CompletionHandler:  s.complete,
+			SubscribeHandler:   watched.subscribe,
+			UnsubscribeHandler: watched.unsubscribe,
 		})
 	s.sdk.AddReceivingMiddleware(s.recovering)
 	known := map[string]bool{}
