@@ -117,7 +117,7 @@ func (w *htmlWriter) openList(n *ast.List) *htmlWriter {
 // code renders a block of code. Scrolling it needs the keyboard's focus.
 func (w *htmlWriter) code(n ast.Node, lang string, code []byte) {
 	if lang == "mermaid" {
-		w.open("pre").ids(n).str(` class="mermaid">`).text(code).close().str("\n")
+		w.open("pre").ids(n).str(` class="mermaid" tabindex="0">`).text(code).close().str("\n")
 		return
 	}
 	w.open("pre").ids(n).str(` tabindex="0"><code`)

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"golang.org/x/sync/errgroup"
 
@@ -44,18 +45,19 @@ type builder struct {
 	renderer *Renderer
 	out      *output
 
-	folders     map[place]string // page of each folder, by its path with a final slash
-	tagPages    map[string]string
-	attachments map[int]attachment
-	byPage      map[string]*Doc
-	texts       *textCache
-	siteKey     string // what all pages depend on
-	keyers      sync.Pool
-	inFolder    map[place][]int // docs of each folder, in their order there
-	turn        []int           // of each doc in its folder
-	searchFile  string
-	graphFile   string
-	progress    func(done, total int)
+	folders      map[place]string // page of each folder, by its path with a final slash
+	tagPages     map[string]string
+	attachments  map[int]attachment
+	byPage       map[string]*Doc
+	texts        *textCache
+	siteKey      string // what all pages depend on
+	keyers       sync.Pool
+	inFolder     map[place][]int // docs of each folder, in their order there
+	turn         []int           // of each doc in its folder
+	searchFile   string
+	graphFile    string
+	withDiagrams atomic.Bool // a page has one
+	progress     func(done, total int)
 }
 
 // attachment is a file of the vault as the site has it.
@@ -94,7 +96,7 @@ func (b *builder) build(ctx context.Context) error {
 	b.nameTags()
 	b.orderFolders()
 	for _, step := range []func(context.Context) error{
-		b.assets, b.copyAttachments, b.searchOnce, b.data, b.notes, b.lists, b.redirects, b.feeds,
+		b.assets, b.copyAttachments, b.searchOnce, b.data, b.notes, b.diagrams, b.lists, b.redirects, b.feeds,
 	} {
 		if err := step(ctx); err != nil {
 			return err
@@ -142,13 +144,17 @@ func (b *builder) note(ctx context.Context, i int) error {
 	key := b.pageKey(k, i)
 	b.keyers.Put(k)
 	source := sourceName(name)
-	if b.out.keep(name, key) && b.out.keep(source, d.Blob.String()) {
+	if plain := b.out.keep(name, key); (plain || b.out.keep(name, key+drawn)) && b.out.keep(source, d.Blob.String()) {
+		b.needDiagrams(!plain)
 		return nil
 	}
 	b.out.forget(name, source)
-	page, err := b.notePage(ctx, i)
+	page, diagrams, err := b.notePage(ctx, i)
 	if err != nil {
 		return err
+	}
+	if b.needDiagrams(diagrams); diagrams {
+		key += drawn
 	}
 	text, err := b.text(ctx, d)
 	if err != nil {

@@ -99,13 +99,13 @@ func (l linksOn) Tag(tag string) string {
 	return relative(l.page, name)
 }
 
-// notePage makes the page of doc i.
-func (b *builder) notePage(ctx context.Context, i int) ([]byte, error) {
+// notePage makes the page of doc i, and reports whether it has diagrams.
+func (b *builder) notePage(ctx context.Context, i int) (page []byte, diagrams bool, err error) {
 	d := b.set.Docs[i]
 	name := b.graph.pages[i]
 	body, err := b.renderer.Body(d, linksOn{b, ctx, name})
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	p := notePage{
 		shell: b.newShell(name, d.Title), Doc: d,
@@ -115,7 +115,7 @@ func (b *builder) notePage(ctx context.Context, i int) ([]byte, error) {
 		Cut: slices.ContainsFunc(d.Note.Problems, func(p note.Problem) bool { return p.Code == "too_large" }),
 	}
 	p.Heading, p.Body = splitTitle(d, body)
-	p.Description, p.Article, p.Mermaid = d.Note.Summary, true, body.Mermaid
+	p.Description, p.Article = d.Note.Summary, true
 	p.Home = name == homePage
 	p.Crumbs = b.crumbs(name, d)
 	p.Superseded = b.superseded(name, d)
@@ -125,9 +125,10 @@ func (b *builder) notePage(ctx context.Context, i int) ([]byte, error) {
 	p.Links = b.linksTo(name, neighbours(b.graph.out[i]))
 	p.Previous, p.Next = b.linkBeside(name, i, -1), b.linkBeside(name, i, 1)
 	if p.Backlinks, p.MoreBacklinks, err = b.backlinks(ctx, name, i); err != nil {
-		return nil, err
+		return nil, false, err
 	}
-	return render("note.html", p)
+	page, err = render("note.html", p)
+	return page, body.Mermaid, err
 }
 
 // sourceName is where the Markdown of a page is.

@@ -84,7 +84,7 @@ func (r *Renderer) Body(d *Doc, links Links) (*Body, error) {
 	}
 	p := &page{Renderer: r, links: links, body: &Body{}, open: []embedding{{doc: d}}}
 	p.body.HTML, p.body.Headings = note.HTML(d.Note, text, p.options(d, ""))
-	p.body.Mermaid = bytes.Contains(p.body.HTML, []byte(`class="mermaid">`))
+	p.body.Mermaid = bytes.Contains(p.body.HTML, []byte(`class="mermaid" tabindex="0">`))
 	return p.body, p.err
 }
 

@@ -86,7 +86,7 @@ func TestBody(t *testing.T) {
 		{"raw link", "<a href='b.md#part'>x</a> <a href='javascript:y'>z</a>", []string{`<a href="b.html#part">x</a>`, "!javascript", "z"}},
 		{"math", "$x^2$ $\\nosuch$", []string{"<msup>", `<code class="tex">$\nosuch$</code>`}},
 		{"code", "```go\nfunc f() {}\n```\n", []string{`<pre tabindex="0"><code class="language-go"><span class="kd">func</span>`}},
-		{"mermaid", "```mermaid\nA-->B\n```\n", []string{`<pre class="mermaid">A--&gt;B`}},
+		{"mermaid", "```mermaid\nA-->B\n```\n", []string{`<pre class="mermaid" tabindex="0">A--&gt;B`}},
 		{"script", "a <script>alert(1)</script> b\n\n<script>\nalert(2)\n</script>\n", []string{"!<script", "!alert(2)"}},
 	}
 	for _, tt := range tests {

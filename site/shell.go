@@ -21,8 +21,8 @@ const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src
 // siteData is what every page says of the site. It depends on the program and
 // the configuration, not on the notes: else one new note would change every page.
 type siteData struct {
-	Title, Language, Policy              string
-	Style, Script, Early, Icon, Diagrams string // names of assets
+	Title, Language, Policy    string
+	Style, Script, Early, Icon string // names of assets
 }
 
 // shell is what every page has.
@@ -35,7 +35,6 @@ type shell struct {
 	Canonical   string
 	Home        bool
 	Article     bool
-	Mermaid     bool
 	Crumbs      []link
 }
 

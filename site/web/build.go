@@ -21,7 +21,7 @@ func main() {
 // bundle writes the scripts of this directory to dir. The same sources give the
 // same bytes.
 func bundle(dir string) error {
-	for _, entry := range []string{"kb", "early"} {
+	for _, entry := range []string{"kb", "early", "frame"} {
 		if err := build(entry+".ts", filepath.Join(dir, entry+".js"), forBrowsers); err != nil {
 			return err
 		}

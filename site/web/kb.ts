@@ -1,3 +1,4 @@
+import { diagrams } from "./diagrams";
 import { graph } from "./graph";
 import { near } from "./near";
 import { asOf, copying, live, navigation, outline, previews, theme } from "./page";
@@ -11,6 +12,7 @@ previews();
 void navigation();
 void graph();
 near();
+diagrams();
 search();
 marks();
 if ((window as unknown as { kb: { live?: boolean } }).kb.live) void live().catch(() => {});
