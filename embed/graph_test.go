@@ -19,18 +19,20 @@ func TestApproximate(t *testing.T) {
 	x.packs.few = 10
 	mustSync(t, x, ids, w)
 	v := mustView(t, x, ids)
-	answers(t, v, ids)
-	if x.graphs.of != nil {
-		t.Fatal("a graph is made that nobody asked for")
-	}
+	exact := answers(t, v, ids)
 	said := make(chan string, 1)
-	x.Approximate(func(format string, args ...any) { said <- fmt.Sprintf(format, args...) })
+	plain := x
+	x = x.Approximate(func(format string, args ...any) { said <- fmt.Sprintf(format, args...) })
+	v = mustView(t, x, ids)
 	answers(t, v, ids) // by the scan while the graph is made
 	if s := <-said; !strings.Contains(s, "are searched by a graph") {
 		t.Fatalf("it says %q", s)
 	}
 	answers(t, v, ids)
 	base, _ := x.packs.current()
+	if s := plain.searcher(base); s != vector.Searcher(base) || answers(t, mustView(t, plain, ids), ids) != exact {
+		t.Error("who did not ask for it is answered by the graph")
+	}
 	if s := x.searcher(base); s == vector.Searcher(base) {
 		t.Error("the graph is not used")
 	} else {

@@ -19,12 +19,18 @@ type Fetch func(ctx context.Context, ids []note.ID, fn func(id note.ID, src []by
 
 // Index is the vectors of one model. It is safe for concurrent use.
 type Index struct {
+	*stored
+	graphs *graphs // nil when all is searched by the scan
+}
+
+// stored is what all have in common who search the vectors of one model, however
+// they do.
+type stored struct {
 	model   *Model
 	facts   *cas.Store
 	chunks  cas.RecipeID
 	vectors cas.RecipeID
 	packs   packs
-	graphs  graphs
 
 	turn    chan struct{} // holds the turn to embed
 	changes atomic.Int64  // of what is stored
@@ -41,7 +47,7 @@ func New(facts *cas.Store, dir string, m *Model) (*Index, error) {
 	if err != nil {
 		return nil, err
 	}
-	x := &Index{model: m, facts: facts, turn: make(chan struct{}, 1), unreadable: map[note.ID]bool{}}
+	x := &stored{model: m, facts: facts, turn: make(chan struct{}, 1), unreadable: map[note.ID]bool{}}
 	if x.chunks, err = facts.Recipe(Recipe); err != nil {
 		return nil, err
 	}
@@ -49,7 +55,7 @@ func New(facts *cas.Store, dir string, m *Model) (*Index, error) {
 		return nil, err
 	}
 	x.packs = packs{dir: packDir(dir, print), print: print, few: fewVectors}
-	return x, nil
+	return &Index{stored: x}, nil
 }
 
 // VectorRecipe is the recipe of the vectors of a model.
@@ -117,5 +123,6 @@ func (x *Index) Damaged(err error) bool {
 	return true
 }
 
-// Close closes files. The store and the model stay open.
+// Close closes files, also for those that are approximately x. The store and the
+// model stay open.
 func (x *Index) Close() error { return x.packs.close() }

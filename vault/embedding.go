@@ -71,7 +71,23 @@ func (e *embedders) indexOf(dir, ann string) (*embed.Index, error) {
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if x := e.indexes[ann+state]; x != nil {
+	x, err := e.exactIndex(dir, state)
+	if err != nil || ann != "hnsw" {
+		return x, err
+	}
+	near := e.indexes[ann+state]
+	if near == nil {
+		near = x.Approximate(e.store.log)
+		e.indexes[ann+state] = near
+	}
+	return near, nil
+}
+
+// exactIndex returns the vectors of the model in dir, to be searched exactly. All
+// who use the model share them, so that nothing is embedded for one of them that
+// another is embedding.
+func (e *embedders) exactIndex(dir, state string) (*embed.Index, error) {
+	if x := e.indexes[state]; x != nil {
 		return x, nil
 	}
 	if err := e.broken[state]; err != nil {
@@ -81,14 +97,10 @@ func (e *embedders) indexOf(dir, ann string) (*embed.Index, error) {
 	if errors.Is(err, vector.ErrModel) || errors.Is(err, vector.ErrUnsupported) {
 		e.broken[state] = err // it stays so until its files change
 	}
-	if err != nil {
-		return nil, err
+	if err == nil {
+		e.indexes[state] = x
 	}
-	if ann == "hnsw" {
-		x.Approximate(e.store.log)
-	}
-	e.indexes[ann+state] = x
-	return x, nil
+	return x, err
 }
 
 // fingerprintRecipe is of the facts that say what fingerprint the model in a
