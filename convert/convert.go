@@ -72,8 +72,17 @@ type format struct {
 // formats in the order in which they are tried: what the bytes alone tell comes
 // before what needs the name.
 var formats = []format{
+	{"pdf", isPDF, convertPDF},
+	{"epub", isEPUB, convertEPUB},
+	{"docx", isDOCX, convertDOCX},
+	{"odt", isODT, convertODT},
+	{"notebook", isNotebook, convertNotebook},
+	{"chat", isChat, convertChat},
+	{"json", isJSON, convertJSON},
+	{"email", isEmail, convertEmail},
 	{"html", isHTML, convertHTML},
 	{"markdown", isMarkdown, convertMarkdown},
+	{"csv", isCSV, convertCSV},
 	{"text", isText, convertText},
 }
 

@@ -6,4 +6,7 @@
 // time, in bounded memory, and with documents or an error: sizes are limited
 // before and after expansion, parsers that panic are caught, and archives are read
 // entry by entry.
+//
+// Office documents and books become HTML first, and all HTML is written as Markdown
+// in one place (html_write.go), which escapes what a vault would take for markup.
 package convert

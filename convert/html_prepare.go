@@ -7,13 +7,15 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// Formulas travel through conversion as code that begins with one of these
-// characters, which Unicode leaves to programs; see formulas. escapeMark is a
-// backslash that is not escaped itself.
+// These characters, which Unicode leaves to programs, travel through conversion in
+// the place of markup that it would escape: formulas are code that begins with one;
+// escapeMark is a backslash; boxes are those of tasks.
 const (
 	escapeMark  = "\ue0a3"
 	inlineMath  = "\ue0a1"
 	displayMath = "\ue0a2"
+	openBox     = "\ue0a5"
+	tickedBox   = "\ue0a6"
 )
 
 // unread are the elements that no reader reads.

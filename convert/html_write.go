@@ -36,6 +36,8 @@ func writeHTML(d *Doc, root *html.Node, from *url.URL, pictures pictureSource) e
 			w.link(n)
 		case atom.Img:
 			w.picture(n)
+		case atom.Input:
+			checkbox(n)
 		}
 	}
 	w.dropTitle(root)
@@ -43,10 +45,15 @@ func writeHTML(d *Doc, root *html.Node, from *url.URL, pictures pictureSource) e
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrDamaged, err)
 	}
-	d.Body = strings.ReplaceAll(formulas(string(md)), escapeMark, `\`)
+	d.Body = marks.Replace(footnotes.ReplaceAllString(formulas(string(md)), "[^$1]"))
 	w.notices()
 	return nil
 }
+
+var (
+	marks     = strings.NewReplacer(escapeMark, `\`, openBox+" ", "[ ] ", tickedBox+" ", "[x] ", openBox, "[ ] ", tickedBox, "[x] ", "  <br />", "<br>")
+	footnotes = regexp.MustCompile(`\\?\[` + noteMark + `(\w+)\\?\]`)
+)
 
 func newMarkdown() *converter.Converter {
 	c := converter.NewConverter(converter.WithPlugins(
@@ -104,6 +111,20 @@ func (w *htmlWriter) link(n *html.Node) {
 	n.Data, n.DataAtom, n.Attr = "span", atom.Span, nil
 }
 
+// checkbox makes a task of an item of a list.
+func checkbox(n *html.Node) {
+	if attr(n, "type") != "checkbox" || n.Parent == nil {
+		return
+	}
+	mark := openBox
+	for _, a := range n.Attr {
+		if a.Key == "checked" {
+			mark = tickedBox
+		}
+	}
+	replace(n, &html.Node{Type: html.TextNode, Data: mark})
+}
+
 // absolute resolves a reference; it is false for one that has no meaning outside
 // the page.
 func (w *htmlWriter) absolute(ref string) (string, bool) {
@@ -134,6 +155,10 @@ func (w *htmlWriter) absolute(ref string) (string, bool) {
 // picture makes an attachment of a picture that comes with the document, and a
 // link of one that is elsewhere. Of another, its description stays.
 func (w *htmlWriter) picture(n *html.Node) {
+	if attr(n, "width") == "1" || attr(n, "height") == "1" { // it counts readers
+		n.Parent.RemoveChild(n)
+		return
+	}
 	src := attr(n, "src")
 	if lazy := attr(n, "data-src"); lazy != "" && (src == "" || strings.HasPrefix(src, "data:")) {
 		src = lazy
@@ -166,7 +191,7 @@ func (w *htmlWriter) attach(name string, data []byte) {
 	w.doc.Attachments = append(w.doc.Attachments, Attachment{name, data})
 }
 
-// asText leaves a picture's description. A picture of one dot counts visitors.
+// asText leaves a picture's description.
 func (w *htmlWriter) asText(n *html.Node) {
 	w.dropped++
 	alt := strings.TrimSpace(attr(n, "alt"))
@@ -232,11 +257,18 @@ func (w *htmlWriter) dropTitle(root *html.Node) {
 // notices says what did not come along.
 func (w *htmlWriter) notices() {
 	if w.dropped > 0 {
-		w.doc.Notices = append(w.doc.Notices, fmt.Sprintf("%d pictures are left out", w.dropped))
+		w.doc.Notices = append(w.doc.Notices, counted(w.dropped, "picture is", "pictures are")+" left out")
 	}
 	if w.unlinked > 0 {
-		w.doc.Notices = append(w.doc.Notices, fmt.Sprintf("%d links to files beside it are text now", w.unlinked))
+		w.doc.Notices = append(w.doc.Notices, counted(w.unlinked, "link", "links")+" to files beside it became text")
 	}
+}
+
+func counted(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
 }
 
 var markedMath = regexp.MustCompile("(?s)(`+) ?([" + inlineMath + displayMath + "])(.*?) ?(`+)")

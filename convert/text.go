@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"mime"
+	"regexp"
 	"strings"
 	"unicode/utf8"
 
@@ -93,6 +94,8 @@ func titleOfText(text string) string {
 	return ""
 }
 
+var listMark = regexp.MustCompile(`^[.)](\s|$)`)
+
 // escapeLine makes Markdown show a line as it is written.
 func escapeLine(line string) string {
 	body := strings.TrimLeft(line, " \t")
@@ -101,28 +104,47 @@ func escapeLine(line string) string {
 	}
 	body = escapeInline(body)
 	switch c := body[0]; {
-	case strings.IndexByte("#>+-=~|", c) >= 0:
+	case strings.IndexByte(">+-=~|#", c) >= 0:
 		body = `\` + body
 	case c >= '0' && c <= '9':
 		digits := strings.TrimLeft(body, "0123456789")
-		if n := len(body) - len(digits); n < 10 && digits != "" && (digits[0] == '.' || digits[0] == ')') {
+		if n := len(body) - len(digits); n < 10 && listMark.MatchString(digits) {
 			body = body[:n] + `\` + digits
 		}
 	}
 	return body
 }
 
-var inlineEscapes = strings.NewReplacer(`\`, `\\`, "*", `\*`, "`", "\\`", "[", `\[`, "]", `\]`, "<", `\<`, "_", `\_`, "$", `\$`, "#", `\#`)
+// inlineMarkup is what may be markup within a line, in a vault: a backslash before
+// punctuation, emphasis at a word's end, code, links, HTML, formulas, tags, and
+// the marks of pairs.
+var inlineMarkup = regexp.MustCompile("\\\\[!-/:-@[-`{-~]|[*`$]|\\[\\[|\\[\\^|\\]\\(|<[A-Za-z/!?]|\\b_\\B|\\B_\\b|~~|==|%%")
 
 // escapeInline escapes what is markup anywhere in a line. A URL stays as it is.
 func escapeInline(s string) string {
 	words := strings.SplitAfter(s, " ")
 	for i, w := range words {
-		if !strings.HasPrefix(w, "http://") && !strings.HasPrefix(w, "https://") {
-			words[i] = inlineEscapes.Replace(w)
+		switch {
+		case strings.HasPrefix(w, "http://"), strings.HasPrefix(w, "https://"):
+		case strings.HasPrefix(w, "#") && len(w) > 1 && w[1] != '#':
+			words[i] = `\` + escapeWord(w)
+		default:
+			words[i] = escapeWord(w)
 		}
 	}
 	return strings.Join(words, "")
+}
+
+func escapeWord(w string) string {
+	if !strings.ContainsAny(w, "\\*`$[]<_~=%") {
+		return w
+	}
+	return inlineMarkup.ReplaceAllStringFunc(w, func(m string) string {
+		if m == "](" {
+			return `]\(`
+		}
+		return `\` + m
+	})
 }
 
 // fenced puts text between fences that it cannot close.
