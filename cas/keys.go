@@ -12,13 +12,14 @@ import (
 // Schema is the version of everything this file declares, and of how a value
 // is sealed. A change to either adds one to it: an older store is then rebuilt
 // and a newer one refused.
-const Schema = 2
+const Schema = 3
 
 // Kind says what a fact is about. It is the first byte of the fact's key.
 type Kind byte
 
 const (
 	Notes    Kind = 'n'
+	Claims   Kind = 'a'
 	Chunks   Kind = 'k'
 	Vectors  Kind = 'v'
 	Failures Kind = 'f'
@@ -29,6 +30,7 @@ const (
 // facts declares the kinds of facts. A new kind is a constant above and a line here.
 var facts = []layout{
 	{Notes, 20, KeyDoc{"n recipe:2 blob:20", "note.Note as deterministic CBOR", "what the blob's bytes say"}},
+	{Claims, 20, KeyDoc{"a recipe:2 blob:20", "JSON, empty for nothing", "what the blob's frontmatter says about who may see it"}},
 	{Chunks, 20, KeyDoc{"k recipe:2 blob:20", "32 bytes a chunk", "the hashes of the texts that are embedded of the blob"}},
 	{Vectors, hashSize, KeyDoc{"v recipe:2 text:32", "uvarint dimension, float32 each", "the vector of a text, by its hash; numbers are little-endian"}},
 	{Failures, hashSize, KeyDoc{"f recipe:2 text:32", "uvarint attempts, reason", "why a text has no vector"}},

@@ -24,7 +24,7 @@ func (s *Server) addConventions() {
 }
 
 func (s *Server) readConventions(ctx context.Context, req *sdk.ReadResourceRequest) (*sdk.ReadResourceResult, error) {
-	text, err := s.conventions(ctx)
+	text, err := s.conventions(ctx, req)
 	if err != nil {
 		return nil, s.resourceError(req.Params.URI, err)
 	}
@@ -33,16 +33,16 @@ func (s *Server) readConventions(ctx context.Context, req *sdk.ReadResourceReque
 
 // conventions describes the default view: what the configuration asks for, and
 // what the notes do.
-func (s *Server) conventions(ctx context.Context) (string, error) {
-	sections, err := s.read(ctx, "list_sections", nil)
+func (s *Server) conventions(ctx context.Context, req sdk.Request) (string, error) {
+	sections, err := s.read(ctx, req, "list_sections", nil)
 	if err != nil {
 		return "", err
 	}
-	stats, err := s.read(ctx, "kb_stats", nil)
+	stats, err := s.read(ctx, req, "kb_stats", nil)
 	if err != nil {
 		return "", err
 	}
-	tags, err := s.read(ctx, "kb_entities", map[string]any{"kind": "tag", "max_results": 40})
+	tags, err := s.read(ctx, req, "kb_entities", map[string]any{"kind": "tag", "max_results": 40})
 	if err != nil {
 		return "", err
 	}

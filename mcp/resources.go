@@ -40,7 +40,7 @@ func (s *Server) addResources() {
 }
 
 func (s *Server) readNote(ctx context.Context, req *sdk.ReadResourceRequest) (*sdk.ReadResourceResult, error) {
-	r, err := s.read(ctx, "get_document", map[string]any{"path": req.Params.URI, "max_tokens": 1 << 30})
+	r, err := s.read(ctx, req, "get_document", map[string]any{"path": req.Params.URI, "max_tokens": 1 << 30})
 	if err != nil {
 		return nil, s.resourceError(req.Params.URI, err)
 	}
@@ -48,7 +48,7 @@ func (s *Server) readNote(ctx context.Context, req *sdk.ReadResourceRequest) (*s
 }
 
 func (s *Server) readDigest(ctx context.Context, req *sdk.ReadResourceRequest) (*sdk.ReadResourceResult, error) {
-	r, err := s.read(ctx, "kb_digest", nil)
+	r, err := s.read(ctx, req, "kb_digest", nil)
 	if err != nil {
 		return nil, s.resourceError(req.Params.URI, err)
 	}
@@ -57,13 +57,14 @@ func (s *Server) readDigest(ctx context.Context, req *sdk.ReadResourceRequest) (
 	return contents(req.Params.URI, text.String()), nil
 }
 
-func (s *Server) read(ctx context.Context, name string, args map[string]any) (any, error) {
+// read runs an operation for who made the request.
+func (s *Server) read(ctx context.Context, req sdk.Request, name string, args map[string]any) (any, error) {
 	op, _ := vault.FindOp(name)
 	raw, err := json.Marshal(args)
 	if err != nil {
 		return nil, err
 	}
-	return s.svc.Do(ctx, op, raw, nil)
+	return s.svc.DoAs(ctx, s.caller(req), op, raw, nil)
 }
 
 func contents(uri, text string) *sdk.ReadResourceResult {
@@ -90,7 +91,7 @@ func (s *Server) complete(ctx context.Context, req *sdk.CompleteRequest) (*sdk.C
 			}
 		}
 	case "commit":
-		values, err = s.completeCommit(ctx, req.Params.Argument.Value)
+		values, err = s.completeCommit(ctx, req, req.Params.Argument.Value)
 	case "path":
 		values, err = s.completePath(ctx, req)
 	}
@@ -104,8 +105,8 @@ func (s *Server) complete(ctx context.Context, req *sdk.CompleteRequest) (*sdk.C
 	}}, nil
 }
 
-func (s *Server) completeCommit(ctx context.Context, typed string) ([]string, error) {
-	r, err := s.read(ctx, "list_sections", nil)
+func (s *Server) completeCommit(ctx context.Context, req sdk.Request, typed string) ([]string, error) {
+	r, err := s.read(ctx, req, "list_sections", nil)
 	if err != nil {
 		return nil, err
 	}
@@ -125,7 +126,7 @@ func (s *Server) completePath(ctx context.Context, req *sdk.CompleteRequest) ([]
 			}
 		}
 	}
-	r, err := s.read(ctx, "kb_query", args)
+	r, err := s.read(ctx, req, "kb_query", args)
 	if err != nil {
 		return nil, err
 	}

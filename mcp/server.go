@@ -24,13 +24,16 @@ type Options struct {
 	Review   bool     // tools that merge and reject drafts, for those who may; see [NewHTTP]
 	Tools    []string // only these; all when empty
 	Agent    string   // who the agent is, in what it writes: "NAME" or "NAME <ADDRESS>"; the client's name when empty
-	Log      func(format string, args ...any)
+
+	Sees vault.Visibility // how far the client sees; an agent's usual sight when empty
+	User string           // whose private notes it sees, if it sees private ones
+	Log  func(format string, args ...any)
 }
 
 // Server is a vault's operations as an MCP server. Make one with [New].
 type Server struct {
 	svc   *vault.Service
-	agent string
+	who   vault.Caller // that every call is made for, but for its client
 	log   func(format string, args ...any)
 	sdk   *sdk.Server
 	scrub scrubber
@@ -43,7 +46,7 @@ func New(svc *vault.Service, o Options) (*Server, error) {
 		o.Log = func(string, ...any) {}
 	}
 	writes := !o.ReadOnly && (len(o.Tools) == 0 || slices.Contains(o.Tools, "kb_write"))
-	s := &Server{svc: svc, agent: o.Agent, log: o.Log, scrub: newScrubber(svc.Config())}
+	s := &Server{svc: svc, who: vault.Caller{Agent: o.Agent, Sees: o.Sees, User: o.User}, log: o.Log, scrub: newScrubber(svc.Config())}
 	watched := newSubscriptions(s)
 	s.sdk = sdk.NewServer(
 		&sdk.Implementation{Name: "kb", Title: "kb knowledge base", Version: vault.Version},
@@ -150,15 +153,21 @@ func (s *Server) call(ctx context.Context, op *vault.Op, req *sdk.CallToolReques
 	}
 }
 
-// caller is who calls: what stands in the commits that the call makes. A token's
-// word counts before the server's own, and the client's is none.
-func (s *Server) caller(req *sdk.CallToolRequest) vault.Caller {
-	c := vault.Caller{Agent: s.agent}
-	if id := identityOf(req.Extra); id != nil {
+// caller is who calls, in a request of any kind: what stands in the commits that
+// the call makes, and what it sees. A token's word counts before the server's
+// own, and the client's is none.
+func (s *Server) caller(req sdk.Request) vault.Caller {
+	c := s.who
+	if id := identityOf(req.GetExtra()); id != nil {
 		c.Agent, c.Reviews = cmp.Or(id.Author, id.Name), id.Scopes.Has(access.Review)
+		if id.Sees != "" {
+			c.Sees, c.User = vault.Visibility(id.Sees), id.User
+		}
 	}
-	if info := req.ClientInfo(); info != nil {
-		c.Client = strings.TrimSpace(info.Name + " " + info.Version)
+	if r, ok := req.(interface{ ClientInfo() *sdk.Implementation }); ok {
+		if info := r.ClientInfo(); info != nil {
+			c.Client = strings.TrimSpace(info.Name + " " + info.Version)
+		}
 	}
 	return c
 }

@@ -53,6 +53,9 @@ const (
 // subscribe remembers who wants to know of a resource. What is not there yet may
 // come.
 func (x *subscriptions) subscribe(ctx context.Context, req *sdk.SubscribeRequest) error {
+	if who := x.s.caller(req); who.Sees != x.s.who.Sees || who.User != x.s.who.User {
+		return errors.New("this server watches for callers who see as far as itself") // others would learn when what they do not see changes
+	}
 	read := x.s.resourceSum(ctx, req.Params.URI)
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -157,7 +160,7 @@ func (x *subscriptions) tell(ctx context.Context) {
 
 // state names what the default view shows.
 func (s *Server) state(ctx context.Context) string {
-	r, err := s.read(ctx, "list_sections", nil)
+	r, err := s.read(ctx, &sdk.ReadResourceRequest{}, "list_sections", nil)
 	if err != nil {
 		return ""
 	}

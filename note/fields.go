@@ -36,6 +36,12 @@ func (n *Note) Strings(key string) []string {
 	return scalars(v, nil)
 }
 
+// Texts returns a property as a list, flattened. A scalar is one text.
+func (n *Note) Texts(key string) []string {
+	v, _ := n.Field(key)
+	return scalars(v, nil)
+}
+
 func (n *Note) firstString(keys ...string) string {
 	for _, key := range keys {
 		if s := n.String(key); s != "" {

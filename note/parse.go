@@ -51,6 +51,19 @@ func Parse(src []byte) (*Note, []byte) {
 	return n, text
 }
 
+// Head reads a note as Parse does, but no further than its properties: Fields,
+// Body, and the Problems of reading them.
+func Head(src []byte) *Note {
+	n := &Note{}
+	text, _, err := decode(src)
+	if err != nil {
+		n.Binary = true
+		return n
+	}
+	n.frontmatter(text)
+	return n
+}
+
 func (n *Note) cut(text []byte) []byte {
 	end := lineStart(text, MaxText)
 	if end == 0 {

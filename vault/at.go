@@ -156,7 +156,7 @@ func (w *view) seen() Seen {
 				n++
 			}
 		}
-		n += w.deleted
+		n += len(w.gone)
 		s.Uncommitted = &n
 	}
 	if len(w.v.repos) == 1 {

@@ -16,10 +16,12 @@ import (
 // that executes a call may be another's. The zero Caller is the person whose
 // git configuration is in force.
 type Caller struct {
-	Agent   string    `json:"agent,omitempty"`   // the name that an agent states, or "Name <address>"
-	Client  string    `json:"client,omitempty"`  // the program that the agent runs in: "claude-code 2.1"
-	Reviews bool      `json:"reviews,omitempty"` // the agent may decide about drafts of others
-	Now     time.Time `json:"now,omitzero"`      // the caller's clock, in its own time zone; zero for the executing process's
+	Agent   string     `json:"agent,omitempty"`   // the name that an agent states, or "Name <address>"
+	Client  string     `json:"client,omitempty"`  // the program that the agent runs in: "claude-code 2.1"
+	Reviews bool       `json:"reviews,omitempty"` // the agent may decide about drafts of others
+	Sees    Visibility `json:"sees,omitempty"`    // how far it sees; "" is all for a person, and Team for an agent
+	User    string     `json:"user,omitempty"`    // whose private notes it sees, if it sees private ones: "ada" or "Ada <ada@example.org>"
+	Now     time.Time  `json:"now,omitzero"`      // the caller's clock, in its own time zone; zero for the executing process's
 }
 
 // As returns a copy of v that works for a caller. An agent that states nothing
@@ -31,6 +33,21 @@ func (v *Vault) As(c Caller) *Vault {
 	}
 	w.caller = c
 	return &w
+}
+
+// GitUser is who git's configuration says that the user is, in the first
+// repository of c: "Name <address>", "" if it does not say.
+func (c *Config) GitUser(ctx context.Context) string {
+	r, err := openRepository(c.Collections[0].Path)
+	if err != nil {
+		return ""
+	}
+	defer r.Close()
+	user, err := r.Identity(ctx)
+	if err != nil {
+		return ""
+	}
+	return user.Name + " <" + user.Email + ">"
 }
 
 // today is the time of the call by the caller's own clock.

@@ -60,7 +60,7 @@ func (c *checker) report(e *proposedEdit, line int, check, mend, format string, 
 // check looks for what should be mended before the draft is merged: what no merge
 // takes first, then by path and line. It reads no network.
 func (p *proposal) check(ctx context.Context) ([]CheckFinding, error) {
-	key := fmt.Sprintf("%s %s %s %s %s %t", p.v.audience, p.repo.GitDir(), p.into, p.tip, p.tree, p.squashed)
+	key := fmt.Sprintf("%s %s %s %s %s %t", p.sight.key(), p.repo.GitDir(), p.into, p.tip, p.tree, p.squashed)
 	found, known := p.v.checkedBefore(key)
 	if !known {
 		var err error
@@ -116,7 +116,7 @@ func (p *proposal) checkAnew(ctx context.Context) ([]CheckFinding, error) {
 		}
 		c.text(e)
 		if e.note != nil {
-			c.properties(e)
+			c.properties(ctx, e)
 			c.target(e)
 			c.stub(e)
 		}
@@ -193,7 +193,7 @@ func isMarker(line []byte) bool {
 }
 
 // properties checks the frontmatter.
-func (c *checker) properties(e *proposedEdit) {
+func (c *checker) properties(ctx context.Context, e *proposedEdit) {
 	for _, p := range e.note.Problems {
 		if e.previous != nil && hasProblem(e.previous, p.Code) {
 			continue
@@ -219,7 +219,7 @@ func (c *checker) properties(e *proposedEdit) {
 			c.report(e, line, checkFrontmatter, mend, "%s", why)
 		}
 	}
-	c.sources(e)
+	c.sources(ctx, e)
 }
 
 func hasProblem(n *note.Note, code string) bool {

@@ -2,6 +2,7 @@ package vault
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"net/url"
 	"slices"
@@ -68,14 +69,14 @@ func describeRune(r rune) string {
 }
 
 // sources checks what the draft says its knowledge is from.
-func (c *checker) sources(e *proposedEdit) {
+func (c *checker) sources(ctx context.Context, e *proposedEdit) {
 	for _, key := range []string{"source", "sources"} {
 		line, has := fieldLine(e.note, key)
 		if !has {
 			continue
 		}
 		for _, s := range e.newSources(key) {
-			if why := c.badSource(e, s); why != "" {
+			if why := c.badSource(ctx, e, s); why != "" {
 				mend := "a URL (https://…) or a citation (kb://…)"
 				if strings.HasPrefix(s, scheme) {
 					mend = "cite a note that is there"
@@ -101,9 +102,9 @@ func (e *proposedEdit) newSources(key string) (out []string) {
 }
 
 // badSource says what is wrong with a source, "" for nothing.
-func (c *checker) badSource(e *proposedEdit, s string) string {
+func (c *checker) badSource(ctx context.Context, e *proposedEdit, s string) string {
 	if strings.HasPrefix(s, scheme) {
-		return c.badCitation(s)
+		return c.badCitation(ctx, s)
 	}
 	if strings.HasPrefix(s, "[[") && strings.HasSuffix(s, "]]") {
 		return "" // a link, and checked as one
@@ -123,7 +124,7 @@ func (c *checker) badSource(e *proposedEdit, s string) string {
 }
 
 // badCitation looks up what a source cites.
-func (c *checker) badCitation(s string) string {
+func (c *checker) badCitation(ctx context.Context, s string) string {
 	cited, err := parseCitation(s)
 	if err != nil {
 		return err.Error()
@@ -140,8 +141,11 @@ func (c *checker) badCitation(s string) string {
 	} else if col.repo != c.repo {
 		return ""
 	}
-	if _, missing := col.repo.File(at, col.full(cited.Path)); missing != nil || !c.v.visible(col, cited.Path) {
-		return "no such note at that commit"
+	f, missing := col.repo.File(at, col.full(cited.Path))
+	if missing == nil {
+		if seen, err := c.sight.past(ctx, col, cited.Path, f.Blob); err == nil && seen {
+			return ""
+		}
 	}
-	return ""
+	return "no such note at that commit"
 }

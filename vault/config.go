@@ -46,6 +46,7 @@ type CollectionConfig struct {
 	Writable    bool            `yaml:"writable" json:"writable"`
 	Include     []string        `yaml:"include" json:"include"`
 	Exclude     []string        `yaml:"exclude" json:"exclude"`
+	Visibility  string          `yaml:"visibility" json:"visibility" enum:"public,team,private"` // of its notes, where nothing else is said
 	Sections    []SectionConfig `yaml:"sections" json:"sections"`
 
 	line int // in File, for messages
@@ -87,10 +88,11 @@ type SiteConfig struct {
 	BaseURL string   `yaml:"base_url" json:"base_url"`
 }
 
-// VisibilityConfig says which notes a caller sees who is not the owner's own
-// command line.
+// VisibilityConfig says who sees which notes: the default, and patterns of paths.
 type VisibilityConfig struct {
-	Default string   `yaml:"default" json:"default" enum:"public,private"`
+	Default string   `yaml:"default" json:"default" enum:"public,team,private"`
+	Public  []string `yaml:"public" json:"public"`
+	Team    []string `yaml:"team" json:"team"`
 	Private []string `yaml:"private" json:"private"`
 }
 
@@ -264,7 +266,7 @@ func (c *Config) resolve() error {
 	if err := c.checkCollections(base); err != nil {
 		return err
 	}
-	for _, list := range [][]string{c.Visibility.Private, c.Protected, c.Site.Exclude} {
+	for _, list := range [][]string{c.Visibility.Public, c.Visibility.Team, c.Visibility.Private, c.Protected, c.Site.Exclude} {
 		for _, p := range list {
 			if !doublestar.ValidatePattern(p) {
 				return c.errorAt(0, "bad pattern %q", p).hint("a pattern is journal/** or **/private.md")
@@ -285,7 +287,10 @@ func (c *Config) resolve() error {
 	setDefault(&c.Search.VectorWeight, "auto")
 	setDefault(&c.Vector.ANN, "exact")
 	setDefault(&c.Review.MinWords, 3)
-	setDefault(&c.Visibility.Default, "public")
+	setDefault(&c.Visibility.Default, string(Public))
+	for i := range c.Collections {
+		setDefault(&c.Collections[i].Visibility, c.Visibility.Default)
+	}
 	if err := c.resolveModel(base); err != nil {
 		return err
 	}

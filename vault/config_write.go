@@ -65,7 +65,7 @@ collections:
 # model: bge-small-en-v1.5 # an installed embedding model (kb model list), or none
 # review: {required: [title, tags, created]}   # what a draft must have before it is merged
 # site: {title: Notes, exclude: ["inbox/**"]}  # kb site build
-# visibility: {default: public, private: ["journal/**"]}   # private notes are not shown to agents
+# visibility: {default: public, private: ["journal/**"]}   # agents and sites do not show private notes
 `)
 	return b.String()
 }

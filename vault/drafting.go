@@ -151,8 +151,8 @@ func (v *Vault) checkTarget(c *collection, p string, fresh bool) error {
 		return errorf(Usage, "%s would be no note of collection %s", clip(p, 200), c.Name).
 			hint("its include and exclude in %s say what is", ConfigName)
 	}
-	if v.audience == Agent && v.private(p) {
-		return errorf(Protected, "%s is private", clip(p, 200)).hint("agents do not write there")
+	if s := v.paths(); !s.path(c, p) || fresh && !s.file(c, p) {
+		return errorf(Protected, "%s is %s", clip(p, 200), v.level(c, p, nil)).hint("who does not see notes there writes none")
 	}
 	return nil
 }
@@ -201,11 +201,11 @@ func matchPattern(pattern, name string) bool {
 
 // fromConfig is the path of a note as seen from the configuration's directory,
 // "" when it is not below that.
-func (v *Vault) fromConfig(c *collection, p string) string {
-	if v.cfg.File == "" {
+func (s *shared) fromConfig(c *collection, p string) string {
+	if s.cfg.File == "" {
 		return ""
 	}
-	dir, err := filepath.Rel(filepath.Dir(v.cfg.File), c.Path)
+	dir, err := filepath.Rel(filepath.Dir(s.cfg.File), c.Path)
 	if err != nil {
 		return ""
 	}

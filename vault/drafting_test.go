@@ -10,7 +10,7 @@ import (
 func testCollection(dir string) (*Vault, *collection) {
 	cfg := &Config{File: "/v/kb.yaml", Protected: []string{"legal/**", "docs/FINAL.md", "contracts"}}
 	c := &collection{CollectionConfig: CollectionConfig{Name: "docs", Path: "/v/" + dir, Writable: true}, dir: dir, all: true}
-	return &Vault{shared: &shared{cfg: cfg, cols: []*collection{c}, hidden: hiddenPatterns([]string{"journal/**"})}, audience: Agent}, c
+	return &Vault{shared: &shared{cfg: cfg, cols: []*collection{c}, rules: VisibilityConfig{Private: []string{"journal/**"}}.pathRules()}, audience: Agent}, c
 }
 
 func TestCheckTarget(t *testing.T) {

@@ -103,7 +103,7 @@ type draftOf struct {
 	repo  *repo
 	store *draft.Store
 
-	hidden bool  // it changes notes that the audience does not see
+	hidden bool  // it changes notes that the caller does not see
 	unsure error // why it is not known which branch the draft is for, if it is not
 }
 
@@ -151,32 +151,31 @@ func (v *Vault) findDrafts(ctx context.Context, p DraftsParams) (found []draftOf
 	return found, nil
 }
 
-// hiddenTitle stands for what a draft says of notes that an agent does not see.
+// hiddenTitle stands for what a draft says of notes that a caller does not see.
 const hiddenTitle = "changes to notes you do not see"
 
-// seen reports whether v's audience may know of the draft: agents do not where it
-// changes nothing but what they do not see.
+// seen reports whether v's caller may know of the draft: not where it changes
+// nothing but what the caller does not see.
 func (d *draftOf) seen(ctx context.Context, v *Vault) (bool, error) {
-	if v.audience != Agent {
-		return true, nil
+	s, err := v.sight(ctx)
+	if err != nil || s.all {
+		return s != nil && s.all, err
 	}
-	hidden, all, err := d.hidesNotes(ctx, v)
+	hidden, all, err := d.hidesNotes(ctx, s)
 	d.hidden = hidden
 	return !all, err
 }
 
-// hidesNotes reports whether a draft changes notes that agents do not see, at its
+// hidesNotes reports whether a draft changes notes that a caller does not see, at its
 // end or in a commit of its own, and whether it changes no others.
-func (d draftOf) hidesNotes(ctx context.Context, v *Vault) (hidden, all bool, err error) {
+func (d draftOf) hidesNotes(ctx context.Context, s *sight) (hidden, all bool, err error) {
 	changes, err := d.store.Changes(ctx, d.Draft)
 	if err != nil {
 		return false, false, errorf(Internal, "%w", err)
 	}
-	n := 0
-	for _, change := range changes {
-		if d.conceals(v, change) {
-			n++
-		}
+	n, err := d.concealed(ctx, s, changes)
+	if err != nil {
+		return false, false, err
 	}
 	all = n > 0 && n == len(changes)
 	if n > 0 || d.Base.IsZero() {
@@ -195,21 +194,29 @@ func (d draftOf) hidesNotes(ctx context.Context, v *Vault) (hidden, all bool, er
 		if err != nil {
 			return false, false, errorf(Internal, "read draft %s: %w", d.Name, err)
 		}
-		if slices.ContainsFunc(own, func(change gitstore.Change) bool { return d.conceals(v, change) }) {
-			return true, false, nil
+		if n, err := d.concealed(ctx, s, own); err != nil || n > 0 {
+			return true, false, err
 		}
 	}
 	return false, false, nil
 }
 
-// conceals reports whether agents see neither the note nor what it was.
-func (d draftOf) conceals(v *Vault, change gitstore.Change) bool {
-	for _, full := range []string{change.Path, change.From} {
-		if c, p := d.repo.locate(full); full != "" && c != nil && !v.visible(c, p) && v.private(p) {
-			return true
+// concealed counts the changes that a caller does not see, beside those of files
+// outside every collection.
+func (d draftOf) concealed(ctx context.Context, s *sight, changes []gitstore.Change) (n int, err error) {
+	for _, change := range changes {
+		if c, _ := d.repo.locate(change.Path); c == nil && change.From == "" {
+			continue
+		}
+		seen, err := s.change(ctx, d.repo, change)
+		if err != nil {
+			return 0, err
+		}
+		if !seen {
+			n++
 		}
 	}
-	return false
+	return n, nil
 }
 
 // noDraft says that there is no such draft, and which there are.
@@ -271,15 +278,21 @@ func (d draftOf) info(ctx context.Context, v *Vault, whole bool) (*DraftInfo, *p
 	return i, nil, d.changes(ctx, v, i, whole)
 }
 
-// changes lists what the draft changes, as far as v's audience may know.
+// changes lists what the draft changes, as far as v's caller may know.
 func (d draftOf) changes(ctx context.Context, v *Vault, i *DraftInfo, whole bool) error {
 	changes, err := d.store.Changes(ctx, d.Draft)
 	if err != nil {
 		return errorf(Internal, "%w", err)
 	}
+	s, err := v.sight(ctx)
+	if err != nil {
+		return err
+	}
 	for _, change := range changes {
 		c, p := d.repo.locate(change.Path)
-		if v.audience == Agent && (c == nil || v.private(p)) {
+		if seen, err := s.change(ctx, d.repo, change); err != nil {
+			return err
+		} else if !seen {
 			continue
 		}
 		if i.Changed++; !whole && len(i.Changes) == mostChanges {
@@ -305,7 +318,7 @@ func (d draftOf) changes(ctx context.Context, v *Vault, i *DraftInfo, whole bool
 // knows that it was.
 func (p *proposal) changes(i *DraftInfo, whole bool) {
 	for _, e := range p.edits {
-		if p.v.audience == Agent && e.col == nil {
+		if !p.sight.all && e.col == nil {
 			continue
 		}
 		if i.Changed++; whole || len(i.Changes) < mostChanges {

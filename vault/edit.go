@@ -230,10 +230,14 @@ func (v *Vault) editable(ctx context.Context, name, draftName string) (c *collec
 }
 
 // standing returns the text of a note in the draft, if that has it, else in the
-// branch that drafts start from; nil if neither has.
+// branch that drafts start from; nil if neither has, or not for v's caller.
 func (v *Vault) standing(ctx context.Context, c *collection, p, draftName string) ([]byte, error) {
 	store, tip, err := v.draftStore(c.repo)
-	if err != nil || !v.visible(c, p) {
+	if err != nil {
+		return nil, err
+	}
+	s, err := v.sight(ctx)
+	if err != nil {
 		return nil, err
 	}
 	places := []gitstore.CommitID{tip}
@@ -241,9 +245,14 @@ func (v *Vault) standing(ctx context.Context, c *collection, p, draftName string
 		places = []gitstore.CommitID{d.Tip, tip}
 	}
 	for _, at := range places {
-		if f, err := c.repo.File(at, c.full(p)); err == nil {
-			return c.repo.Blob(f.Blob)
+		f, err := c.repo.File(at, c.full(p))
+		if err != nil {
+			continue
 		}
+		if seen, err := s.note(ctx, c, p, f.Blob); err != nil || !seen {
+			return nil, err
+		}
+		return c.repo.Blob(f.Blob)
 	}
 	return nil, nil
 }

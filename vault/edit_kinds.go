@@ -77,7 +77,7 @@ var editKinds = []*editKind{
 	{
 		name:      "restore",
 		given:     func(p *EditParams) bool { return p.Restore != "" },
-		edit:      func(_ context.Context, e *editing, src []byte) ([]fileChange, error) { return e.restore(src) },
+		edit:      func(ctx context.Context, e *editing, src []byte) ([]fileChange, error) { return e.restore(ctx, src) },
 		subject:   func(e *editing) string { return fmt.Sprintf("Restore %s from %s", e.path, e.Restore) },
 		recreates: true,
 		single:    true,
@@ -226,8 +226,17 @@ func (e *editing) remove(ctx context.Context) ([]fileChange, error) {
 	return []fileChange{{path: e.path}}, nil
 }
 
+// sees reports whether the caller sees those bytes at the note's path.
+func (e *editing) sees(ctx context.Context, blob note.ID) (bool, error) {
+	s, err := e.v.sight(ctx)
+	if err != nil {
+		return false, err
+	}
+	return s.past(ctx, e.col, e.path, blob)
+}
+
 // restore brings back the text that the note had.
-func (e *editing) restore(src []byte) ([]fileChange, error) {
+func (e *editing) restore(ctx context.Context, src []byte) ([]fileChange, error) {
 	b, err := e.v.resolveIn(e.col.repo, e.Restore)
 	if errors.Is(err, gitstore.ErrNoRevision) || errors.Is(err, gitstore.ErrAmbiguous) {
 		return nil, noRevision(e.Restore, err)
@@ -236,7 +245,13 @@ func (e *editing) restore(src []byte) ([]fileChange, error) {
 		return nil, errorf(Internal, "resolve %s: %w", e.Restore, err)
 	}
 	f, err := e.col.repo.File(b.commit, e.col.full(e.path))
-	if err != nil {
+	seen := false
+	if err == nil {
+		if seen, err = e.sees(ctx, f.Blob); err != nil {
+			return nil, err
+		}
+	}
+	if !seen {
 		return nil, errorf(NotFound, "%s had no %s", e.Restore, e.path).hint("kb_history lists the versions of a note")
 	}
 	old, err := e.ground.bytes(f.Blob)

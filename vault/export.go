@@ -22,14 +22,17 @@ type ExportParams struct {
 	Format       string   `json:"format,omitempty" enum:"markdown,jsonl,llms,llms-full,bundle" default:"markdown" help:"bundle needs output"`
 	Output       string   `json:"output,omitempty" hidden:"" file:"" help:"write all of it to this file"`
 	Cursor       string   `json:"cursor,omitempty" help:"next of an answer"`
+
+	Visibility Visibility `json:"visibility,omitempty" hidden:"" enum:"public,team,private" default:"public" help:"export notes of this visibility, too"`
 	atParam
 }
 
 // ExportResult is the notes as one text, or what was written to a file.
 type ExportResult struct {
 	Content   string `json:"text"`
-	Documents int    `json:"documents"` // in this text
-	Total     int    `json:"total"`     // that the filters leave
+	Documents int    `json:"documents"`                     // in this text
+	Total     int    `json:"total"`                         // that the filters leave
+	Left      int    `json:"left_out,omitempty" schema:"-"` // that a person's export leaves out for their visibility
 	Output    string `json:"output,omitempty" schema:"-"`
 	Bytes     int    `json:"bytes"`
 	Truncated bool   `json:"truncated,omitempty"`
@@ -60,11 +63,14 @@ func (v *Vault) Export(ctx context.Context, p ExportParams) (*ExportResult, erro
 	if p.Format == "bundle" && p.Output == "" {
 		return nil, errorf(Usage, "a bundle is a zip file").hint("--output notes.zip")
 	}
-	w, offset, docs, err := v.exported(ctx, p)
+	w, offset, docs, err := v.narrowed(p.Visibility).exported(ctx, p)
 	if err != nil {
 		return nil, err
 	}
 	r := &ExportResult{Total: len(docs), Seen: w.seen()}
+	if r.Left, err = v.leftOut(ctx, p, len(docs)); err != nil {
+		return nil, err
+	}
 	if p.MaxDocuments == 0 {
 		p.MaxDocuments = 200
 		if p.Output != "" {
@@ -94,6 +100,16 @@ func (v *Vault) Export(ctx context.Context, p ExportParams) (*ExportResult, erro
 	return r, nil
 }
 
+// leftOut counts the notes that v's caller, who sees all, could have exported.
+func (v *Vault) leftOut(ctx context.Context, p ExportParams, exported int) (int, error) {
+	if !v.scope().all || p.Path != "" || p.Cursor != "" {
+		return 0, nil
+	}
+	p.Cursor = ""
+	_, _, docs, err := v.exported(ctx, p)
+	return len(docs) - exported, err
+}
+
 // exported finds the view and the docs to export.
 func (v *Vault) exported(ctx context.Context, p ExportParams) (*view, int, []int, error) {
 	at := p.At
@@ -102,6 +118,9 @@ func (v *Vault) exported(ctx context.Context, p ExportParams) (*view, int, []int
 	}
 	if p.Path != "" {
 		f, err := v.find(ctx, p.Path, at)
+		if err != nil && p.Visibility != "" && p.Visibility != Private && AsError(err).Code == NotFound {
+			return nil, 0, nil, AsError(err).hint("only %s notes are exported: --visibility private", p.Visibility)
+		}
 		if err != nil {
 			return nil, 0, nil, err
 		}
@@ -231,6 +250,9 @@ func (v *Vault) title() string {
 func (r *ExportResult) Text(t *Text) {
 	if r.Output != "" {
 		t.Printf("wrote %s: %s, %s\n", t.Plain(r.Output), plural(r.Documents, "note"), megabytes(int64(r.Bytes)))
+		if r.Left > 0 {
+			t.Printf("%s\n", t.Dim(fmt.Sprintf("%s left out for their visibility: --visibility", plural(r.Left, "note"))))
+		}
 		if r.Truncated {
 			t.Printf("%s\n", t.Warn(fmt.Sprintf("%s more: --cursor %s", thousands(r.Total-r.Documents), r.Next)))
 		}

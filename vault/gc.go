@@ -60,6 +60,10 @@ func (v *Vault) GC(ctx context.Context, p GCParams) (*GCResult, error) {
 	if err != nil {
 		return nil, err
 	}
+	claims, err := s.facts.Recipe(claimRecipe)
+	if err != nil {
+		return nil, err
+	}
 	vectors, err := v.liveVectors(ctx, live)
 	if err != nil {
 		return nil, err
@@ -70,6 +74,8 @@ func (v *Vault) GC(ctx context.Context, p GCParams) (*GCResult, error) {
 			return vectors.keep(k)
 		case cas.Notes:
 			return k.Recipe == recipe && live[note.ID([]byte(k.ID))]
+		case cas.Claims:
+			return k.Recipe == claims && live[note.ID([]byte(k.ID))]
 		case cas.Dates:
 			return tips[gitstore.CommitID([]byte(k.ID))]
 		}

@@ -3,6 +3,7 @@ package vault
 import (
 	"context"
 	"errors"
+	"maps"
 	"strings"
 
 	"kb/gitstore"
@@ -35,17 +36,36 @@ func (v *Vault) ground(ctx context.Context, c *collection, on, tip gitstore.Comm
 	if err != nil {
 		return nil, errorf(Internal, "compare the draft with its base: %w", err)
 	}
+	s, err := v.sight(ctx)
+	if err != nil {
+		return nil, err
+	}
+	came := map[string]note.ID{} // after all that went: a path may be both
 	for _, change := range changes {
-		if change.From != "" && v.visible(c, change.From) {
+		seen, err := s.change(ctx, c.repo, inRepository(c, change))
+		if err != nil {
+			return nil, err
+		}
+		if change.From != "" && c.holds(change.From) {
 			g.drafted[change.From] = note.ID{}
 		}
-	}
-	for _, change := range changes {
-		if v.visible(c, change.Path) {
-			g.drafted[change.Path] = change.New
+		if c.holds(change.Path) && seen {
+			came[change.Path] = change.New
+		} else if c.holds(change.Path) {
+			came[change.Path] = note.ID{} // what the caller does not see is not there
 		}
 	}
+	maps.Copy(g.drafted, came)
 	return g, nil
+}
+
+// inRepository is a change of a collection with the repository's paths.
+func inRepository(c *collection, change gitstore.Change) gitstore.Change {
+	change.Path = c.full(change.Path)
+	if change.From != "" {
+		change.From = c.full(change.From)
+	}
+	return change
 }
 
 // blob returns the note at a path.

@@ -121,10 +121,16 @@ func (v *Vault) versions(ctx context.Context, p HistoryParams) (*HistoryResult, 
 	if err != nil {
 		return nil, errorf(Internal, "history of %s: %w", t.path, err)
 	}
+	s, err := v.sight(ctx)
+	if err != nil {
+		return nil, err
+	}
 	for _, x := range versions[:min(len(versions), end)] {
 		version := t.col.version(x)
-		if version.URI != "" && !v.visible(t.col, version.Path) {
-			version.Path, version.URI, version.Blob = "", "", "" // under a name that this reader does not see
+		if seen, err := s.repoFile(ctx, t.col.repo, x.Path, x.Blob); err != nil {
+			return nil, err
+		} else if !seen { // then it had a name, or said something, that this reader does not see
+			version.Path, version.URI, version.Blob, version.Subject, version.Trailers = "", "", "", hiddenTitle, map[string]string{}
 		}
 		r.Versions = append(r.Versions, version)
 	}
@@ -174,13 +180,34 @@ func (v *Vault) trace(ctx context.Context, name, at string) (traced, error) {
 			}
 			path = cited.Path
 		}
-		if id := w.commitOf(c); !id.IsZero() && w.visible(c, path) && gitstore.CheckPath(c.full(path), false) == nil {
-			if _, logErr := c.repo.Log(ctx, id, c.full(path), 1); logErr == nil {
-				return traced{w, c, path, id}, nil
-			}
+		id := w.commitOf(c)
+		if id.IsZero() || !c.holds(path) || gitstore.CheckPath(c.full(path), false) != nil {
+			continue
+		}
+		if last, logErr := c.repo.Log(ctx, id, c.full(path), 2); logErr == nil && v.seesVersions(ctx, c, path, last) {
+			return traced{w, c, path, id}, nil
 		}
 	}
 	return traced{}, err
+}
+
+// seesVersions reports whether v's caller sees the last versions of a note that is
+// gone: the one that removed it, and what it was.
+func (v *Vault) seesVersions(ctx context.Context, c *collection, path string, last []gitstore.Version) bool {
+	s, err := v.sight(ctx)
+	if err != nil || !s.path(c, path) {
+		return false
+	}
+	for _, x := range last {
+		seen, err := s.repoFile(ctx, c.repo, x.Path, x.Blob)
+		if p, inside := c.within(x.Path); err == nil && seen && inside && !x.Blob.IsZero() {
+			seen, err = s.past(ctx, c, p, x.Blob)
+		}
+		if err != nil || !seen {
+			return false
+		}
+	}
+	return true
 }
 
 func (c *collection) version(x gitstore.Version) NoteVersion {

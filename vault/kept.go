@@ -123,6 +123,7 @@ func (s *Store) forget(ctx context.Context, x *index.Index, ids []note.ID) error
 	s.mu.Lock()
 	clear(s.notes)
 	clear(s.brief)
+	clear(s.said)
 	s.mu.Unlock()
 	for batch := range slices.Chunk(ids, 1000) {
 		if err := s.facts.DeleteNotes(r, batch...); err != nil {

@@ -17,6 +17,7 @@ import (
 // people review.
 type proposal struct {
 	v     *Vault
+	sight *sight
 	repo  *repo
 	into  gitstore.CommitID // the branch's tip
 	tip   gitstore.CommitID // the draft's
@@ -54,7 +55,11 @@ type proposedEdit struct {
 // propose compares a draft with the branch that it is for, and merges them on
 // trial. Nothing but objects is written.
 func (v *Vault) propose(ctx context.Context, r *repo, into, tip gitstore.CommitID) (*proposal, error) {
-	p := &proposal{v: v, repo: r, into: into, tip: tip}
+	s, err := v.sight(ctx)
+	if err != nil {
+		return nil, err
+	}
+	p := &proposal{v: v, sight: s, repo: r, into: into, tip: tip}
 	bases, err := r.MergeBases(ctx, into, tip)
 	if err != nil {
 		return nil, errorf(Internal, "compare %s with %s: %w", short(tip), short(into), err)
@@ -67,7 +72,7 @@ func (v *Vault) propose(ctx context.Context, r *repo, into, tip gitstore.CommitI
 	if err != nil {
 		return nil, errorf(Internal, "list what the draft changes: %w", err)
 	}
-	if err := p.load(changes); err != nil {
+	if err := p.load(ctx, changes); err != nil {
 		return nil, err
 	}
 	if p.merge, err = r.Merge(ctx, into, tip); err != nil {
@@ -88,17 +93,20 @@ func mergeError(err error) error {
 }
 
 // load reads the texts of what changed.
-func (p *proposal) load(changes []gitstore.Change) error {
+func (p *proposal) load(ctx context.Context, changes []gitstore.Change) error {
 	for _, c := range changes {
 		e := &proposedEdit{kind: c.Kind, oldID: c.Old, newID: c.New}
 		e.col, e.path = p.repo.locate(c.Path)
 		if c.From != "" {
 			_, e.was = p.repo.locate(c.From)
 		}
-		if p.v.audience == Agent && e.col != nil && !p.v.visible(e.col, e.path) {
+		seen, err := p.sight.change(ctx, p.repo, c)
+		if err != nil {
+			return err
+		}
+		if !seen && e.col != nil {
 			continue
 		}
-		var err error
 		if !c.Old.IsZero() {
 			if e.old, err = p.repo.Blob(c.Old); err != nil {
 				return errorf(Internal, "read %s: %w", c.Path, err)

@@ -156,16 +156,12 @@ type docKey struct {
 // docsAt lists a repository's docs at a commit; one that git no longer has
 // lists none.
 func (w *view) docsAt(ctx context.Context, r *repo, id gitstore.CommitID, into map[docKey]note.ID) {
-	for _, c := range r.cols {
-		files, _, err := r.Files(ctx, id, c.dir)
-		if err != nil {
-			return
-		}
-		for _, f := range files {
-			if w.visible(c, f.Path) {
-				into[docKey{c, f.Path}] = f.Blob
-			}
-		}
+	old, err := w.v.readBases(ctx, []base{{repo: r, commit: id}})
+	if err != nil {
+		return
+	}
+	for _, d := range old.docs {
+		into[docKey{d.col, d.path}] = d.blob
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"kb/draft"
@@ -37,7 +38,12 @@ func (v *Vault) review(ctx context.Context, name string) (draftOf, error) {
 		d, err := store.Find(ctx, name)
 		switch {
 		case err == nil:
-			found = append(found, draftOf{Draft: d, repo: r, store: store})
+			one := draftOf{Draft: d, repo: r, store: store}
+			if seen, err := one.seen(ctx, v); err != nil {
+				return draftOf{}, err
+			} else if seen {
+				found = append(found, one)
+			}
 		case !errors.Is(err, draft.ErrNotFound):
 			return draftOf{}, errorf(Internal, "%w", err)
 		}
@@ -54,6 +60,9 @@ func (v *Vault) review(ctx context.Context, name string) (draftOf, error) {
 		}
 		return draftOf{}, noDraft(name, names)
 	case 1:
+		if found[0].hidden {
+			return draftOf{}, errorf(Forbidden, "draft %s also changes notes that you do not see", found[0].Name).hint("somebody who sees all of it decides about it")
+		}
 		return found[0], nil
 	}
 	var names []string
@@ -142,12 +151,19 @@ func (p *proposal) conflictList() []DraftConflict {
 	list := []DraftConflict{}
 	for _, c := range p.merge.Conflicts {
 		col, path := p.repo.locate(c.Path)
-		if p.v.audience == Agent && (col == nil || p.v.private(path)) {
+		if !p.sight.all && (col == nil || !p.loaded(c)) {
 			continue
 		}
 		list = append(list, DraftConflict{Path: path, Kind: string(c.Kind), Message: conflictText(c)})
 	}
 	return list
+}
+
+// loaded reports whether a conflict is of an edit that the caller sees.
+func (p *proposal) loaded(c gitstore.Conflict) bool {
+	return slices.ContainsFunc(p.edits, func(e *proposedEdit) bool {
+		return e.full() == c.Path || e.full() == c.From || e.full() == c.Also || e.fullOf(e.former()) == c.Path
+	})
 }
 
 // reviewFindings writes conflicts and failed checks.

@@ -77,12 +77,16 @@ func (v *Vault) ReviewDiff(ctx context.Context, p ReviewDiffParams) (*ReviewDiff
 	if err := d.at(p.Commit); err != nil {
 		return nil, err
 	}
-	x := &proposal{v: v, repo: d.repo, tip: d.Tip, from: d.Base}
+	s, err := v.sight(ctx)
+	if err != nil {
+		return nil, err
+	}
+	x := &proposal{v: v, sight: s, repo: d.repo, tip: d.Tip, from: d.Base}
 	changes, err := d.store.Changes(ctx, d.Draft)
 	if err != nil {
 		return nil, errorf(Internal, "%w", err)
 	}
-	if err := x.load(changes); err != nil {
+	if err := x.load(ctx, changes); err != nil {
 		return nil, err
 	}
 	chosen, err := x.choose(p.Only)

@@ -21,6 +21,8 @@ type SiteBuildParams struct {
 	Out     string `json:"out" required:"" file:"" help:"directory of the site: empty, missing, or a site made before"`
 	BaseURL string `json:"base_url,omitempty" help:"where it will be served: https://host/path/ (default: site.base_url)"`
 	Title   string `json:"title,omitempty" help:"of the site (default: site.title, else the collection's name)"`
+
+	Visibility Visibility `json:"visibility,omitempty" enum:"public,team,private" default:"public" help:"show notes of this visibility, too"`
 	atParam
 }
 
@@ -54,7 +56,7 @@ var siteBuildOp = define(Op{
 }, (*Vault).SiteBuild)
 
 // SiteBuild renders a view - the base branch's commit unless at says otherwise -
-// as a static site. Notes that are private, are drafts, say publish: false, or
+// as a static site. Notes that are not public, unless p says otherwise, that are drafts, say publish: false, or
 // that site.exclude names are in no part of it.
 func (v *Vault) SiteBuild(ctx context.Context, p SiteBuildParams) (*SiteBuilt, error) {
 	start := time.Now()
@@ -64,9 +66,7 @@ func (v *Vault) SiteBuild(ctx context.Context, p SiteBuildParams) (*SiteBuilt, e
 	if p.At == "" {
 		p.At = v.publishedAt()
 	}
-	public := *v
-	public.audience = Agent // what no agent sees, no reader does
-	w, err := public.read(ctx, p.At)
+	w, err := v.narrowed(p.Visibility).read(ctx, p.At)
 	if err != nil {
 		return nil, err
 	}
@@ -235,6 +235,7 @@ func (w *view) siteCommit() (site.Commit, error) {
 // work tree, too, it is the committed files. What is private or excluded as a
 // note would be is not among them.
 func (w *view) siteFiles(ctx context.Context) (out []site.File, err error) {
+	s := w.v.paths()
 	for _, c := range w.v.cols {
 		id := w.commitOf(c)
 		if id.IsZero() {
@@ -245,7 +246,7 @@ func (w *view) siteFiles(ctx context.Context) (out []site.File, err error) {
 			return nil, errorf(Internal, "list %s at %s: %w", c.Name, id, err)
 		}
 		for _, f := range files {
-			if !c.holds(f.Path) && !w.v.private(f.Path) && !w.v.excludedFromSite(c.Name, f.Path) {
+			if !c.holds(f.Path) && s.file(c, f.Path) && !w.v.excludedFromSite(c.Name, f.Path) {
 				out = append(out, site.File{Collection: c.Name, Path: f.Path, Blob: f.Blob})
 			}
 		}

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"slices"
-	"strings"
 	"time"
 
 	"kb/gitstore"
@@ -98,12 +97,6 @@ func (w *view) siteVersions(c *collection, d *site.Doc, h gitstore.FilePast, com
 // formerName is a path of a file in the repository as one of c's notes. Not ok:
 // it is none that a site would show.
 func (w *view) formerName(c *collection, full string) (string, bool) {
-	name := full
-	if c.dir != "" {
-		var ok bool
-		if name, ok = strings.CutPrefix(full, c.dir+"/"); !ok {
-			return "", false
-		}
-	}
-	return name, w.visible(c, name) && !w.v.excludedFromSite(c.Name, name)
+	name, inside := c.within(full)
+	return name, inside && c.holds(name) && w.v.paths().path(c, name) && !w.v.excludedFromSite(c.Name, name)
 }

@@ -39,6 +39,7 @@ type Store struct {
 	stats   map[string]*statCache   // by work tree
 	notes   map[note.ID]*note.Note  // what hits were shown of lately
 	brief   map[note.ID]*card
+	said    map[note.ID]*claim
 	history map[gitstore.CommitID]*gitstore.Dates
 	pasts   map[gitstore.CommitID]*gitstore.Past
 	owner   OwnerInfo
@@ -75,6 +76,7 @@ func ReadOnlyStore(dir string, log func(format string, args ...any)) *Store {
 		stats:   map[string]*statCache{},
 		notes:   map[note.ID]*note.Note{},
 		brief:   map[note.ID]*card{},
+		said:    map[note.ID]*claim{},
 		history: map[gitstore.CommitID]*gitstore.Dates{},
 		pasts:   map[gitstore.CommitID]*gitstore.Past{},
 		owner:   OwnerInfo{PID: os.Getpid(), Version: Version},

@@ -18,11 +18,12 @@ import (
 	"kb/gitstore"
 )
 
-// Audience is who reads: it decides which notes are in the view at all.
+// Audience is who calls: what a parameter may be, and how far the caller sees who
+// says nothing of that.
 type Audience string
 
 // A person sees every note of the collections; an agent does not see private
-// ones.
+// ones. [Caller] can say otherwise.
 const (
 	Person Audience = "person"
 	Agent  Audience = "agent"
@@ -44,10 +45,11 @@ type shared struct {
 	cols  []*collection // in configured order
 	store *Store
 
-	hidden []string // patterns of notes that agents do not see
+	rules []pathRule // who sees what, by path
 
 	mu      sync.Mutex
 	views   []*contents               // most recently used last
+	stands  *standing                 // what base branches said last of who sees their notes
 	checked map[string][]CheckFinding // what was wrong with drafts
 	now     func() time.Time
 }
@@ -71,7 +73,7 @@ type collection struct {
 // Open opens the repositories of c. What is derived from them is kept in store,
 // which may serve several vaults.
 func Open(c *Config, store *Store, a Audience) (*Vault, error) {
-	s := &shared{cfg: c, store: store, now: time.Now, hidden: hiddenPatterns(c.Visibility.Private)}
+	s := &shared{cfg: c, store: store, now: time.Now, rules: c.Visibility.pathRules()}
 	for _, cc := range c.Collections {
 		if err := s.addCollection(cc); err != nil {
 			return nil, errors.Join(err, s.close())
@@ -277,15 +279,20 @@ func (c *collection) full(path string) string {
 	return c.dir + "/" + path
 }
 
+// within returns the path in c of a file of its repository, if it is in c.
+func (c *collection) within(full string) (string, bool) {
+	if c.dir == "" {
+		return full, true
+	}
+	return strings.CutPrefix(full, c.dir+"/")
+}
+
 // locate finds the collection that a path of the repository is in, the innermost
 // when they nest, and the path within it. A file outside all keeps its path.
 func (r *repo) locate(full string) (found *collection, path string) {
 	path = full
 	for _, c := range r.cols {
-		p, inside := full, c.dir == ""
-		if !inside {
-			p, inside = strings.CutPrefix(full, c.dir+"/")
-		}
+		p, inside := c.within(full)
 		if inside && (found == nil || len(c.dir) > len(found.dir)) {
 			found, path = c, p
 		}
@@ -300,22 +307,6 @@ func matchAny(patterns []string, path string) bool {
 		}
 	}
 	return false
-}
-
-// private reports whether agents do not see the note at path.
-func (s *shared) private(path string) bool {
-	return s.cfg.Visibility.Default == "private" || matchAny(s.hidden, strings.ToLower(path))
-}
-
-// hiddenPatterns are the private patterns in one form: in lower case, without a
-// leading slash, and with a directory meaning all that is in it.
-func hiddenPatterns(private []string) (out []string) {
-	for _, p := range private {
-		p = strings.ToLower(strings.TrimPrefix(strings.TrimPrefix(p, "./"), "/"))
-		dir := strings.TrimSuffix(p, "/")
-		out = append(out, dir, dir+"/**")
-	}
-	return out
 }
 
 // ctxErr is ctx's error as ours.

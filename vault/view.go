@@ -43,8 +43,8 @@ type contents struct {
 	worktree bool
 	tree     string
 	draft    bool  // of a commit that only drafts reach
-	deleted  int   // notes of the base commit that the work tree lacks
 	docs     []doc // by (collection, path)
+	gone     []doc // notes of the base commit that the work tree lacks
 	problems []gitstore.Problem
 	others   map[*collection][]string // files that are no notes: what links may lead to as well
 
@@ -81,6 +81,10 @@ func (v *Vault) read(ctx context.Context, at string) (*view, error) {
 
 // readBases returns the view of those commits or trees.
 func (v *Vault) readBases(ctx context.Context, bases []base) (_ *view, err error) {
+	s, err := v.sight(ctx)
+	if err != nil {
+		return nil, err
+	}
 	w := &view{v, &contents{bases: bases, others: map[*collection][]string{}}}
 	trees, err := w.scan(ctx)
 	if err != nil {
@@ -89,14 +93,17 @@ func (v *Vault) readBases(ctx context.Context, bases []base) (_ *view, err error
 	if w.draft, err = w.onlyDrafted(); err != nil {
 		return nil, err
 	}
-	w.key = fmt.Sprintf("%s %v %s%s", v.audience, w.draft, baseKey(bases), trees.key())
+	w.key = fmt.Sprintf("%s\n%v %s%s", s.key(), w.draft, baseKey(bases), trees.key())
 	if old := v.cachedView(w.key); old != nil {
 		return &view{v, old}, nil
 	}
 	for _, b := range bases {
-		if err := w.list(ctx, b, trees); err != nil {
+		if err := w.list(ctx, s, b, trees); err != nil {
 			return nil, err
 		}
+	}
+	if err := s.keep(ctx, w.contents); err != nil {
+		return nil, err
 	}
 	w.finish()
 	return &view{v, v.cacheView(w.contents)}, nil
@@ -134,8 +141,8 @@ func (w *view) scan(ctx context.Context) (worktrees, error) {
 	return trees, nil
 }
 
-// list adds one repository's docs.
-func (w *view) list(ctx context.Context, b base, trees worktrees) error {
+// list adds one repository's docs, as far as their paths tell that they are seen.
+func (w *view) list(ctx context.Context, s *sight, b base, trees worktrees) error {
 	if b.commit.IsZero() {
 		return nil
 	}
@@ -144,62 +151,74 @@ func (w *view) list(ctx context.Context, b base, trees worktrees) error {
 		if err != nil {
 			return errorf(Internal, "list %s at %s: %w", c.Name, b.commit, err)
 		}
-		w.problems = append(w.problems, problems...)
-		files := committed
+		w.addProblems(s, c, problems)
 		tree := trees[c]
-		if tree != nil {
-			w.problems = append(w.problems, tree.Problems...)
-			files = tree.Files
+		if tree == nil {
+			w.addFiles(s, c, committed)
+			w.addOthers(s, c, pathsOf(committed))
+			continue
 		}
-		w.addFiles(c, files, committed, tree != nil)
-		if tree != nil {
-			w.others[c] = tree.Others
-		} else {
-			w.addOthers(c, committed)
-		}
+		w.addProblems(s, c, tree.Problems)
+		w.compareFiles(s, c, tree.Files, committed)
+		w.addOthers(s, c, tree.Others)
 	}
 	return nil
 }
 
-func (w *view) addFiles(c *collection, files, committed []gitstore.File, compare bool) {
-	old := map[string]note.ID{}
-	if compare {
-		for _, f := range committed {
-			if w.visible(c, f.Path) {
-				old[f.Path] = f.Blob
-			}
+func (w *view) addProblems(s *sight, c *collection, problems []gitstore.Problem) {
+	for _, p := range problems {
+		if s.file(c, p.Path) {
+			w.problems = append(w.problems, p)
 		}
 	}
+}
+
+// addFiles adds the notes among the files of a commit.
+func (w *view) addFiles(s *sight, c *collection, files []gitstore.File) {
 	for _, f := range files {
-		if !w.visible(c, f.Path) {
-			continue
+		if c.holds(f.Path) && s.path(c, f.Path) {
+			w.docs = append(w.docs, doc{col: c, path: f.Path, blob: f.Blob})
 		}
-		d := doc{col: c, path: f.Path, blob: f.Blob}
-		if compare {
-			was, ok := old[f.Path]
-			d.uncommitted = !ok || was != f.Blob
-			delete(old, f.Path)
-		}
-		w.docs = append(w.docs, d)
 	}
-	w.deleted += len(old)
+}
+
+// compareFiles is addFiles of a work tree: it tells what is not committed.
+func (w *view) compareFiles(s *sight, c *collection, files, committed []gitstore.File) {
+	old := make(map[string]note.ID, len(committed))
+	for _, f := range committed {
+		if c.holds(f.Path) && s.path(c, f.Path) {
+			old[f.Path] = f.Blob
+		}
+	}
+	first := len(w.docs)
+	w.addFiles(s, c, files)
+	for i := range w.docs[first:] {
+		d := &w.docs[first+i]
+		was, ok := old[d.path]
+		d.uncommitted = !ok || was != d.blob
+		delete(old, d.path)
+	}
+	for p, blob := range old {
+		w.gone = append(w.gone, doc{col: c, path: p, blob: blob})
+	}
 }
 
 // addOthers remembers the files that are no notes: pictures, attachments.
-func (w *view) addOthers(c *collection, files []gitstore.File) {
-	for _, f := range files {
-		if !c.holds(f.Path) {
-			w.others[c] = append(w.others[c], f.Path)
+func (w *view) addOthers(s *sight, c *collection, paths []string) {
+	for _, p := range paths {
+		if !c.holds(p) && s.file(c, p) {
+			w.others[c] = append(w.others[c], p)
 		}
 	}
 }
 
-// visible reports whether v's audience sees the note at a path.
-func (v *Vault) visible(c *collection, path string) bool {
-	return c.holds(path) && (v.audience == Person || !v.private(path))
+func pathsOf(files []gitstore.File) []string {
+	paths := make([]string, len(files))
+	for i, f := range files {
+		paths[i] = f.Path
+	}
+	return paths
 }
-
-func (w *view) visible(c *collection, path string) bool { return w.v.visible(c, path) }
 
 // finish sorts the docs and builds the maps.
 func (w *view) finish() {
@@ -324,8 +343,9 @@ func (w *view) pass(fn func(note.ID, []byte, error) error, id note.ID, src []byt
 }
 
 // bytes reads one doc.
-func (w *view) bytes(i int) ([]byte, error) {
-	d := w.docs[i]
+func (w *view) bytes(i int) ([]byte, error) { return w.docs[i].bytes() }
+
+func (d doc) bytes() ([]byte, error) {
 	if d.uncommitted {
 		src, err := d.col.repo.ReadWorktree(d.col.full(d.path), d.blob)
 		if err == nil {

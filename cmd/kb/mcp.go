@@ -19,9 +19,11 @@ type mcpCmd struct {
 
 // mcpFlags are those with which a server is started.
 type mcpFlags struct {
-	ReadOnly bool     `help:"Offer no tool that writes."`
-	Tools    []string `help:"Offer only these tools." placeholder:"NAME,…"`
-	Agent    string   `help:"Who the agent is, in the notes that it proposes: NAME or 'NAME <ADDRESS>' (default $KB_AGENT, then the client's name)." placeholder:"NAME"`
+	ReadOnly   bool             `help:"Offer no tool that writes."`
+	Tools      []string         `help:"Offer only these tools." placeholder:"NAME,…"`
+	Visibility vault.Visibility `help:"How far the agent sees: public, team (the default: all but private notes) or private." placeholder:"WHICH"`
+	User       string           `help:"Whose private notes it sees with --visibility private, beside those that are nobody's (default: git's user)." placeholder:"NAME"`
+	Agent      string           `help:"Who the agent is, in the notes that it proposes: NAME or 'NAME <ADDRESS>' (default $KB_AGENT, then the client's name)." placeholder:"NAME"`
 }
 
 type mcpServeCmd struct {
@@ -47,7 +49,11 @@ func (m mcpServeCmd) Run(c *cli) (err error) {
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
 	s.EmbedInBackground()
-	server, err := mcp.New(s, m.options(c))
+	o := m.options(c)
+	if o.Sees == vault.Private && o.User == "" {
+		o.User = s.Config().GitUser(c.ctx)
+	}
+	server, err := mcp.New(s, o)
 	if err != nil {
 		return mcpUsage(err)
 	}
@@ -60,7 +66,8 @@ func (m mcpServeCmd) Run(c *cli) (err error) {
 }
 
 func (m mcpFlags) options(c *cli) mcp.Options {
-	return mcp.Options{ReadOnly: m.ReadOnly, Tools: m.Tools, Agent: cmp.Or(m.Agent, os.Getenv(agentVariable)), Log: c.log}
+	return mcp.Options{ReadOnly: m.ReadOnly, Tools: m.Tools, Agent: cmp.Or(m.Agent, os.Getenv(agentVariable)),
+		Sees: m.Visibility, User: m.User, Log: c.log}
 }
 
 // mcpUsage is the error of flags that no server can be made of.

@@ -126,6 +126,12 @@ func (m mcpFlags) serverArgs(c *cli) ([]string, error) {
 	if len(m.Tools) > 0 {
 		args = append(args, "--tools", strings.Join(m.Tools, ","))
 	}
+	if m.Visibility != "" {
+		args = append(args, "--visibility", string(m.Visibility))
+	}
+	if m.User != "" {
+		args = append(args, "--user", m.User)
+	}
 	if m.Agent != "" {
 		args = append(args, "--agent", m.Agent)
 	}

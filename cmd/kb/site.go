@@ -31,6 +31,8 @@ type siteBuildCmd struct {
 	At      string `help:"View: a revision or a date (default: the base branch)." placeholder:"REV"`
 	BaseURL string `name:"base-url" help:"Where it will be served: https://host/path/." placeholder:"URL"`
 	Title   string `help:"Of the site." placeholder:"TEXT"`
+
+	Visibility vault.Visibility `help:"Show notes of this visibility, too: public, team or private (default ${default})." default:"public" placeholder:"WHICH"`
 }
 
 // Run builds the site in the process that owns the vault's derived data.
@@ -53,13 +55,15 @@ func (b siteBuildCmd) arguments() (json.RawMessage, error) {
 	if err != nil {
 		return nil, err
 	}
-	return json.Marshal(map[string]any{"out": out, "at": b.At, "base_url": b.BaseURL, "title": b.Title})
+	return json.Marshal(map[string]any{"out": out, "at": b.At, "base_url": b.BaseURL, "title": b.Title, "visibility": b.Visibility})
 }
 
 type siteServeCmd struct {
 	Addr  string `help:"Address to listen at." default:"127.0.0.1:8080" placeholder:"HOST:PORT"`
 	At    string `help:"View: a revision, a date, a draft (drafts/NAME)." default:"worktree" placeholder:"REV"`
 	Title string `help:"Of the site." placeholder:"TEXT"`
+
+	Visibility vault.Visibility `help:"Show notes of this visibility, too: public, team or private (default ${default})." default:"public" placeholder:"WHICH"`
 }
 
 // Run serves until it is interrupted. It listens on this machine only: a site is
@@ -80,7 +84,7 @@ func (v siteServeCmd) Run(c *cli) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	live := &liveSite{svc: s, build: siteBuildCmd{Out: filepath.Join(dir, "site"), At: v.At, Title: v.Title}, changed: make(chan struct{})}
+	live := &liveSite{svc: s, build: siteBuildCmd{Out: filepath.Join(dir, "site"), At: v.At, Title: v.Title, Visibility: v.Visibility}, changed: make(chan struct{})}
 	if err := live.rebuild(c.ctx); err != nil {
 		return err
 	}

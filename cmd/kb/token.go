@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -43,10 +44,12 @@ func (f tokenFlags) open() (*access.Tokens, error) {
 
 type tokenCreateCmd struct {
 	tokenFlags
-	Name    string   `arg:"" help:"What the token is called, in lists and logs."`
-	Scopes  []string `help:"What its holder may do: read, draft, review (default ${default})." default:"read" placeholder:"SCOPE,…"`
-	Expires string   `help:"For how long it is good: 90d, 12h, a date, or never (default ${default})." default:"90d" placeholder:"TIME"`
-	Author  string   `help:"Who its holder is, in the notes that it proposes (default: the token's name)." placeholder:"'NAME <ADDRESS>'"`
+	Name    string           `arg:"" help:"What the token is called, in lists and logs."`
+	Scopes  []string         `help:"What its holder may do: read, draft, review (default ${default})." default:"read" placeholder:"SCOPE,…"`
+	Expires string           `help:"For how long it is good: 90d, 12h, a date, or never (default ${default})." default:"90d" placeholder:"TIME"`
+	Sees    vault.Visibility `name:"visibility" help:"How far its holder sees: public, team or private (default: as the server says)." placeholder:"WHICH"`
+	User    string           `help:"Whose private notes its holder sees with --visibility private, beside those that are nobody's." placeholder:"NAME"`
+	Author  string           `help:"Who its holder is, in the notes that it proposes (default: the token's name)." placeholder:"'NAME <ADDRESS>'"`
 }
 
 // tokenMade is a token on the only occasion on which it is seen.
@@ -69,7 +72,7 @@ func (t tokenCreateCmd) Run(c *cli) error {
 	if err != nil {
 		return err
 	}
-	secret, made, err := tokens.Create(access.TokenSpec{Name: t.Name, Scopes: scopes, Author: t.Author, Expires: expires})
+	secret, made, err := tokens.Create(access.TokenSpec{Name: t.Name, Scopes: scopes, Author: t.Author, Sees: string(t.Sees), User: t.User, Expires: expires})
 	if err != nil {
 		return tokenError(err)
 	}
@@ -89,12 +92,14 @@ type tokenInfo struct {
 	State   string   `json:"state"`
 	Scopes  []string `json:"scopes"`
 	Author  string   `json:"author,omitempty"`
+	Sees    string   `json:"visibility,omitempty"`
+	User    string   `json:"user,omitempty"`
 	Created string   `json:"created"`
 	Expires string   `json:"expires,omitempty"`
 }
 
 func infoOf(t access.Token) tokenInfo {
-	i := tokenInfo{Name: t.Name, ID: t.ID, State: t.State(time.Now()), Scopes: t.Scopes, Author: t.Author, Created: t.Created.Format(time.RFC3339)}
+	i := tokenInfo{Name: t.Name, ID: t.ID, State: t.State(time.Now()), Scopes: t.Scopes, Author: t.Author, Sees: t.Sees, User: t.User, Created: t.Created.Format(time.RFC3339)}
 	if !t.Expires.IsZero() {
 		i.Expires = t.Expires.Format(time.RFC3339)
 	}
@@ -106,7 +111,12 @@ func (i tokenInfo) row(t *vault.Text) {
 	if i.Expires != "" {
 		until = "until " + i.Expires
 	}
-	t.Printf("%s %s %s\n", t.Strong(i.Name), t.Accent(i.State), t.Dim(strings.Join([]string{strings.Join(i.Scopes, ","), until, i.Author}, "  ")))
+	t.Printf("%s %s %s\n", t.Strong(i.Name), t.Accent(i.State), t.Dim(strings.Join(nonBlank(strings.Join(i.Scopes, ","), until, i.Sees, i.User, i.Author), "  ")))
+}
+
+// nonBlank leaves out what is "".
+func nonBlank(list ...string) []string {
+	return slices.DeleteFunc(list, func(s string) bool { return s == "" })
 }
 
 type tokenListCmd struct{ tokenFlags }

@@ -74,6 +74,8 @@ type Identity struct {
 	Name    string    // for people and for logs
 	Author  string    // "Name <address>" of what they write
 	Scopes  Scopes    // what they may do
+	Sees    string    // which notes they see, in the server's own words; "" is the usual
+	User    string    // whose private notes they see, if they see any
 	Expires time.Time // zero: never
 }
 

@@ -33,6 +33,8 @@ type Token struct {
 	Hash    string    `json:"hash"` // of the token, hexadecimal
 	Scopes  []string  `json:"scopes"`
 	Author  string    `json:"author,omitempty"` // "Name <address>" of what its holder writes
+	Sees    string    `json:"sees,omitempty"`   // which notes its holder sees; "" is the usual
+	User    string    `json:"user,omitempty"`   // whose private notes they see, if they see any
 	Created time.Time `json:"created"`
 	Expires time.Time `json:"expires,omitzero"`
 	Revoked time.Time `json:"revoked,omitzero"`
@@ -64,6 +66,8 @@ type TokenSpec struct {
 	Name    string
 	Scopes  Scopes
 	Author  string
+	Sees    string
+	User    string
 	Expires time.Time // zero: never
 }
 
@@ -87,7 +91,7 @@ func (t *Tokens) Create(spec TokenSpec) (secret string, made Token, err error) {
 	}
 	secret = Prefix + random(32)
 	made = Token{
-		ID: random(9), Name: spec.Name, Hash: hash(secret), Scopes: spec.Scopes.Names(), Author: spec.Author,
+		ID: random(9), Name: spec.Name, Hash: hash(secret), Scopes: spec.Scopes.Names(), Author: spec.Author, Sees: spec.Sees, User: spec.User,
 		Created: t.now().UTC().Truncate(time.Second), Expires: spec.Expires.UTC().Truncate(time.Second),
 	}
 	err = t.change(func(held []Token) ([]Token, error) {
@@ -155,7 +159,7 @@ func (t *Tokens) Verify(_ context.Context, token string) (*Identity, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: %s: %w", ErrInvalid, is.Name, err)
 	}
-	return &Identity{ID: is.ID, Name: is.Name, Author: is.Author, Scopes: scopes, Expires: is.Expires}, nil
+	return &Identity{ID: is.ID, Name: is.Name, Author: is.Author, Scopes: scopes, Sees: is.Sees, User: is.User, Expires: is.Expires}, nil
 }
 
 // current returns what the file holds now.

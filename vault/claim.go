@@ -1,0 +1,209 @@
+package vault
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"kb/cas"
+	"kb/gitstore"
+	"kb/note"
+)
+
+// claim is what a note says about who may see it: a fact of its bytes. A nil
+// *claim is that of a note that says nothing, as most do.
+type claim struct {
+	Level  Visibility `json:"level,omitempty"`  // "" when it names none
+	Owners []string   `json:"owners,omitempty"` // whose it is, when it is private
+
+	unread bool // the note could not be read
+}
+
+// readClaim reads what a note says. A word that is no visibility, two words, and
+// frontmatter that cannot be read but mentions the key, mean private: nobody is
+// shown a note by mistake.
+func readClaim(src []byte) *claim {
+	n := note.Head(src)
+	c := &claim{Level: wordsLevel(n)}
+	for _, p := range n.Problems {
+		what := strings.ToLower(p.Message)
+		if p.Code == "malformed_frontmatter" && mentionsVisibility(src) || p.Code == "duplicate_key" && strings.Contains(what, "visibility") {
+			c.Level = Private
+		}
+	}
+	for _, f := range n.Fields {
+		if strings.EqualFold(f.Key, "owner") {
+			c.Owners = append(c.Owners, (&note.Note{Fields: []note.Field{f}}).Texts(f.Key)...)
+		}
+	}
+	if c.Level == "" && len(c.Owners) == 0 {
+		return nil
+	}
+	return c
+}
+
+// wordsLevel is the strictest visibility that the properties name.
+func wordsLevel(n *note.Note) (level Visibility) {
+	for _, f := range n.Fields {
+		if !strings.EqualFold(f.Key, "visibility") || f.Value == nil {
+			continue
+		}
+		words := (&note.Note{Fields: []note.Field{f}}).Texts(f.Key)
+		if len(words) == 0 {
+			level = Private // a mapping
+		}
+		for _, word := range words {
+			if strings.TrimSpace(word) == "" {
+				continue // an empty property of a template
+			}
+			said, err := ParseVisibility(word)
+			if err != nil {
+				said = Private
+			}
+			level = said.stricter(level)
+		}
+	}
+	return level
+}
+
+// mentionsVisibility looks at the part of a note that may be frontmatter.
+func mentionsVisibility(src []byte) bool {
+	const most = 256 << 10
+	return strings.Contains(strings.ToLower(strings.ReplaceAll(string(src[:min(len(src), most)]), "\x00", "")), "visibility")
+}
+
+// claimRecipe derives claims.
+const claimRecipe = "claim/1 " + note.Recipe
+
+// claims returns what the blobs of docs say. What is not known is read and kept.
+func (v *Vault) claims(ctx context.Context, docs []doc) (map[note.ID]*claim, error) {
+	found := make(map[note.ID]*claim, len(docs))
+	missing := map[*repo][]doc{}
+	for _, d := range docs {
+		if _, ok := found[d.blob]; ok {
+			continue
+		}
+		c, ok := v.store.claim(d.blob)
+		if found[d.blob] = c; !ok {
+			missing[d.col.repo] = append(missing[d.col.repo], d)
+		}
+	}
+	for r, docs := range missing {
+		fresh, err := readClaims(ctx, r, docs)
+		if err != nil {
+			return nil, err
+		}
+		for id, c := range fresh {
+			found[id] = c
+		}
+		if err := v.store.keepClaims(fresh); err != nil {
+			return nil, errorf(Internal, "keep who may see notes: %w", err)
+		}
+	}
+	return found, nil
+}
+
+// readClaims reads blobs of one repository. Of one that cannot be read nobody
+// knows what it says: it is private, this time.
+func readClaims(ctx context.Context, r *repo, docs []doc) (map[note.ID]*claim, error) {
+	found := make(map[note.ID]*claim, len(docs))
+	var committed []note.ID
+	for _, d := range docs {
+		if !d.uncommitted {
+			committed = append(committed, d.blob)
+			continue
+		}
+		src, err := d.bytes()
+		if errors.Is(err, gitstore.ErrChanged) {
+			return nil, err // the view is out of date
+		}
+		found[d.blob] = claimOf(src, err)
+	}
+	err := r.Blobs(ctx, committed, func(id note.ID, src []byte, err error) error {
+		found[id] = claimOf(src, err)
+		return nil
+	})
+	if err != nil {
+		return nil, errorf(Internal, "read who may see notes: %w", err)
+	}
+	return found, nil
+}
+
+func claimOf(src []byte, err error) *claim {
+	if err != nil {
+		return &claim{Level: Private, unread: true}
+	}
+	return readClaim(src)
+}
+
+// claim returns what is kept of a blob.
+func (s *Store) claim(id note.ID) (c *claim, ok bool) {
+	s.mu.Lock()
+	c, ok = s.said[id]
+	s.mu.Unlock()
+	if ok {
+		return c, true
+	}
+	b, ok := s.get(cas.Claims, claimRecipe, id[:])
+	if !ok {
+		return nil, false
+	}
+	if len(b) > 0 {
+		c = &claim{}
+		if err := json.Unmarshal(b, c); err != nil {
+			s.log("claim of %s: %v", id, err)
+			return nil, false
+		}
+	}
+	s.remember(map[note.ID]*claim{id: c})
+	return c, true
+}
+
+// remember holds claims in memory.
+func (s *Store) remember(claims map[note.ID]*claim) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.said)+len(claims) > cachedCards {
+		clear(s.said)
+	}
+	for id, c := range claims {
+		s.said[id] = c
+	}
+}
+
+// keepClaims stores what was read of blobs.
+func (s *Store) keepClaims(claims map[note.ID]*claim) error {
+	known := make(map[note.ID]*claim, len(claims))
+	for id, c := range claims {
+		if c == nil || !c.unread {
+			known[id] = c
+		}
+	}
+	s.remember(known)
+	if s.facts == nil || len(known) == 0 {
+		return nil
+	}
+	r, err := s.facts.Recipe(claimRecipe)
+	if err != nil {
+		return err
+	}
+	facts := make([]cas.Fact, 0, len(known))
+	for id, c := range known {
+		var value []byte
+		if c != nil {
+			if value, err = json.Marshal(c); err != nil {
+				return fmt.Errorf("encode claim of %s: %w", id, err)
+			}
+		}
+		facts = append(facts, cas.Fact{Key: cas.Claims.Key(r, id[:]), Value: value})
+	}
+	for batch := range slices.Chunk(facts, 1000) {
+		if err := s.facts.Put(batch...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
