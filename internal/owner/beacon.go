@@ -51,15 +51,20 @@ func (b beacon) write(dir string) error {
 }
 
 // removeBeacon removes owner.json and the socket that it names, which a killed
-// owner leaves behind. Only the holder of the lock does.
+// owner leaves behind; what is no socket stays. Only the holder of the lock does.
 func removeBeacon(dir string) error {
 	b, err := readBeacon(dir)
-	if err == nil && b.Network == "unix" {
+	if err == nil && b.Network == "unix" && isSocket(b.Address) {
 		if err := removeFile(b.Address); err != nil {
 			return err
 		}
 	}
 	return removeFile(filepath.Join(dir, beaconName))
+}
+
+func isSocket(path string) bool {
+	info, err := os.Lstat(path)
+	return err == nil && info.Mode().Type() == fs.ModeSocket
 }
 
 func removeFile(path string) error {
