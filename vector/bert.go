@@ -79,8 +79,8 @@ type layerNorm struct {
 // maxTokens is how many tokens the model has positions for.
 func (m *bert) maxTokens() int { return len(m.places) / m.hidden }
 
-// newBERT takes the weights out of a graph. It copies them, so that the file's
-// memory can be freed.
+// newBERT reads the weights of a graph, each matrix into its place: the file need
+// not fit into memory beside them.
 func newBERT(g *onnxGraph, c bertConfig) (*bert, error) {
 	l := bertLoader{g: g, hidden: c.Hidden, eps: 1e-12}
 	if c.Eps != nil {
@@ -108,6 +108,8 @@ type bertLoader struct {
 	g      *onnxGraph
 	hidden int
 	eps    float64
+	matrix []float32 // as the file has it, for one after the other
+	joined []float32
 	err    error
 }
 
@@ -122,13 +124,13 @@ func (l *bertLoader) norm(name string) layerNorm {
 }
 
 func (l *bertLoader) linear(name string, in, out int) linear {
-	weight, bias, err := l.g.matrix(name, in, out)
-	if err != nil {
+	var err error
+	m := linear{}
+	if l.matrix, m.bias, err = l.g.matrix(l.matrix, name, in, out); err != nil {
 		l.err = errors.Join(l.err, err)
 		return linear{}
 	}
-	m := linear{bias: bias}
-	m.weight.pack(in, out, weight, out, 1)
+	m.weight.pack(in, out, l.matrix, out, 1)
 	return m
 }
 
@@ -146,23 +148,25 @@ func (l *bertLoader) layer(p string, c bertConfig) bertLayer {
 func (l *bertLoader) qkv(p string, c bertConfig) linear {
 	h := c.Hidden
 	scale := float32(1 / math.Sqrt(float64(h/c.Heads)))
-	m, joined := linear{}, make([]float32, 3*h*h)
+	m := linear{}
+	l.joined = resize(l.joined, 3*h*h)
 	for which, name := range []string{"query", "key", "value"} {
-		weight, bias, err := l.g.matrix(p+name, h, h)
-		if err != nil {
+		var bias []float32
+		var err error
+		if l.matrix, bias, err = l.g.matrix(l.matrix, p+name, h, h); err != nil {
 			l.err = errors.Join(l.err, err)
 			return m
 		}
 		if which == 0 {
-			scaleAll(weight, scale)
+			scaleAll(l.matrix, scale)
 			scaleAll(bias, scale)
 		}
 		m.bias = append(m.bias, bias...)
 		for i := range h {
-			copy(joined[(3*i+which)*h:], weight[i*h:][:h])
+			copy(l.joined[(3*i+which)*h:], l.matrix[i*h:][:h])
 		}
 	}
-	m.weight.pack(h, 3*h, joined, 3*h, 1)
+	m.weight.pack(h, 3*h, l.joined, 3*h, 1)
 	return m
 }
 

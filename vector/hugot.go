@@ -41,7 +41,7 @@ const (
 	maxRun       = 1 << 33
 )
 
-func openHugot(f modelFiles, src []byte, opts Options) (Embedder, error) {
+func openHugot(f modelFiles, file *modelFile, opts Options) (Embedder, error) {
 	var c bertConfig
 	if found, err := f.config("config.json", &c); err != nil {
 		return nil, err
@@ -53,6 +53,10 @@ func openHugot(f modelFiles, src []byte, opts Options) (Embedder, error) {
 		return nil, err
 	}
 	if err := matchTokenizer(tok, c.Vocab); err != nil {
+		return nil, err
+	}
+	src, err := file.read()
+	if err != nil {
 		return nil, err
 	}
 	if err := checkGraph(src); err != nil {

@@ -2,7 +2,6 @@ package vector
 
 import (
 	"context"
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -34,7 +33,7 @@ func numerics() string {
 	return "f32"
 }
 
-func openNative(f modelFiles, src []byte, opts Options) (Embedder, error) {
+func openNative(f modelFiles, src *modelFile, opts Options) (Embedder, error) {
 	var c bertConfig
 	if found, err := f.config("config.json", &c); err != nil {
 		return nil, err
@@ -51,7 +50,7 @@ func openNative(f modelFiles, src []byte, opts Options) (Embedder, error) {
 	if err := matchTokenizer(tok, c.Vocab); err != nil {
 		return nil, err
 	}
-	g, err := parseONNX(src)
+	g, err := parseONNX(src.all())
 	if err != nil {
 		return nil, fmt.Errorf("%w: ONNX file: %w", ErrModel, err)
 	}
@@ -65,9 +64,13 @@ func openNative(f modelFiles, src []byte, opts Options) (Embedder, error) {
 	if opts.MaxTokens <= len(tok.before)+len(tok.after) {
 		return nil, fmt.Errorf("%w: no room for text in %d tokens", ErrModel, opts.MaxTokens)
 	}
+	hash, err := src.hash()
+	if err != nil {
+		return nil, err
+	}
 	n := &native{dim: c.Hidden, opts: opts}
 	n.print = fmt.Sprintf("native/1 model=%x tokenizer=%x/%d pooling=%s norm=l2 tokens=%d query=%q passage=%q heads=%d first=%d eps=%g numerics=%s",
-		sha256.Sum256(src), tok.hash, tokenizerVersion, opts.Pooling, opts.MaxTokens, opts.QueryPrefix, opts.PassagePrefix,
+		hash, tok.hash, tokenizerVersion, opts.Pooling, opts.MaxTokens, opts.QueryPrefix, opts.PassagePrefix,
 		c.Heads, c.firstPosition(), m.norm.eps, numerics())
 	n.model.Store(&nativeModel{bert: m, tokenizer: tok})
 	return n, nil
@@ -138,11 +141,11 @@ func firstOf(m map[string]string, keys ...string) string {
 	return ""
 }
 
-// readONNX returns the graph of a model directory, or nothing.
-func (f modelFiles) readONNX() ([]byte, error) {
-	src, err := f.read("model.onnx", maxModelFile)
+// openONNX opens the graph of a model directory, if it has one.
+func (f modelFiles) openONNX() (*modelFile, error) {
+	src, err := f.open("model.onnx", maxModelFile)
 	if errors.Is(err, fs.ErrNotExist) {
-		src, err = f.read("onnx/model.onnx", maxModelFile)
+		src, err = f.open("onnx/model.onnx", maxModelFile)
 	}
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil

@@ -1,11 +1,13 @@
 package vector
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"io"
 	"math"
 	"reflect"
 	"slices"
@@ -234,30 +236,64 @@ func TestONNXTensors(t *testing.T) {
 	whole := onnxTensor("x", []int{2}, []float32{1, 2})
 	packed := field(field([]byte{tensorType << 3, 1}, tensorDims, []byte{2}), tensorFloats, whole[len(whole)-8:])
 	for name, msg := range map[string][]byte{"raw": whole, "packed": packed} {
-		_, got, err := readTensor(msg)
-		if err != nil || !slices.Equal(got.shape, []int{2}) || got.at(0) != 1 || got.at(1) != 2 {
-			t.Errorf("%s: %v, %v", name, got, err)
+		_, got, err := readTensor(sectionOf(msg))
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		g := onnxGraph{tensors: map[string]onnxNumbers{"x": got}}
+		if v, err := g.numbers(nil, "x", 2); err != nil || !slices.Equal(v, []float32{1, 2}) {
+			t.Errorf("%s: %v, %v", name, v, err)
 		}
 	}
 	for name, msg := range map[string][]byte{
 		"external data":  field(slices.Clone(whole), tensorExternal, nil),
 		"external place": append(slices.Clone(whole), tensorPlacement<<3, 1),
 	} {
-		if _, _, err := readTensor(msg); err == nil || !strings.Contains(err.Error(), "another file") {
+		if _, _, err := readTensor(sectionOf(msg)); err == nil || !strings.Contains(err.Error(), "another file") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if _, got, err := readTensor(append(slices.Clone(whole), tensorType<<3, 9)); err != nil || got.data != nil {
+	if _, got, err := readTensor(sectionOf(append(slices.Clone(whole), tensorType<<3, 9))); err != nil || got.dtype != "" {
 		t.Errorf("a tensor of booleans: %v, %v", got, err)
 	}
 }
+
+// What a hostile file claims is compared with what it has before memory is taken
+// for it.
+func TestONNXClaims(t *testing.T) {
+	whole := onnxTensor("x", []int{2}, []float32{1, 2})
+	pieces := slices.Clone(whole[:len(whole)-10])
+	for range maxParts + 1 {
+		pieces = field(pieces, tensorFloats, nil)
+	}
+	for name, msg := range map[string][]byte{
+		"a shape of 2⁶² numbers": onnxTensor("x", []int{1 << 31, 1 << 31}, []float32{1}),
+		"a shape beyond count":   onnxTensor("x", []int{1 << 31, 1 << 31, 1 << 31, 1 << 31}, []float32{1}),
+		"more than there is":     onnxTensor("x", []int{3}, []float32{1}),
+		"less than there is":     onnxTensor("x", nil, []float32{1, 2}),
+		"many pieces":            pieces,
+		"a length of 2⁶⁰":        binary.AppendUvarint(append(slices.Clone(whole[:2]), tensorRaw<<3|2), 1<<60),
+		"a name of a megabyte":   field(nil, tensorName, make([]byte, 1<<20)),
+	} {
+		if _, _, err := readTensor(sectionOf(msg)); err == nil {
+			t.Errorf("%s: no error", name)
+		}
+	}
+	model := newTinyBERT().onnx()
+	short := section{bytes.NewReader(model[:len(model)/2]), 0, int64(len(model))} // truncated since it was opened
+	if _, err := parseONNX(short); !errors.Is(err, io.EOF) {
+		t.Errorf("a file that shrinks: %v", err)
+	}
+}
+
+func sectionOf(b []byte) section { return section{bytes.NewReader(b), 0, int64(len(b))} }
 
 func FuzzONNX(f *testing.F) {
 	b := newTinyBERT()
 	f.Add(b.onnx())
 	f.Add(field(nil, modelGraph, field(nil, graphNode, field(onnxOp("Constant", "x.bias"), nodeAttribute, field(nil, attributeTensor, onnxTensor("", []int{1}, []float32{1}))))))
 	f.Fuzz(func(t *testing.T, src []byte) {
-		if g, err := parseONNX(src); err == nil {
+		if g, err := parseONNX(sectionOf(src)); err == nil {
 			newBERT(g, b.config)
 		}
 	})

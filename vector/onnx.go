@@ -5,72 +5,31 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 )
 
 // onnxGraph is what the native engine wants of an ONNX file: the constants, and
-// which of them are the two sides of a linear map. It shares the file's memory.
+// which of them are the two sides of a linear map. Their numbers are in the file.
 type onnxGraph struct {
-	tensors  map[string]tensor
+	tensors  map[string]onnxNumbers
 	producer map[string]onnxNode // by output
 	weightOf map[string]string   // bias → the matrix of Add(bias, MatMul(x, matrix))
+	block    []byte              // to read numbers
 }
 
 type onnxNode struct {
 	op              string
 	inputs, outputs []string
-	constant        []byte // the tensor of a Constant node
+	constant        section // the tensor of a Constant node
 }
 
-var errProtobuf = errors.New("malformed protocol buffer: the file is truncated or no ONNX")
-
-// eachField calls f for every field of a protocol buffer message: with the
-// number of one that is stored as an integer, with the bytes of any other.
-func eachField(msg []byte, f func(field int, number uint64, data []byte) error) error {
-	for len(msg) > 0 {
-		tag, n := binary.Uvarint(msg)
-		if n <= 0 || tag>>3 == 0 || tag>>3 > math.MaxInt32 {
-			return errProtobuf
-		}
-		msg = msg[n:]
-		number, data, rest, err := fieldValue(int(tag&7), msg)
-		if err != nil {
-			return err
-		}
-		if err := f(int(tag>>3), number, data); err != nil {
-			return err
-		}
-		msg = rest
-	}
-	return nil
-}
-
-func fieldValue(wire int, msg []byte) (number uint64, data, rest []byte, err error) {
-	size := uint64(0)
-	switch wire {
-	case 0:
-		number, n := binary.Uvarint(msg)
-		if n <= 0 {
-			return 0, nil, nil, errProtobuf
-		}
-		return number, nil, msg[n:], nil
-	case 1:
-		size = 8
-	case 2:
-		n := 0
-		if size, n = binary.Uvarint(msg); n <= 0 {
-			return 0, nil, nil, errProtobuf
-		}
-		msg = msg[n:]
-	case 5:
-		size = 4
-	default:
-		return 0, nil, nil, errProtobuf
-	}
-	if size > uint64(len(msg)) {
-		return 0, nil, nil, errProtobuf
-	}
-	return 0, msg[:size:size], msg[size:], nil
+// onnxNumbers is a tensor whose numbers are in a file, one part after the other.
+// It has no dtype if it is none of floats.
+type onnxNumbers struct {
+	dtype string
+	shape []int
+	parts []section
 }
 
 // The fields of ModelProto, GraphProto, NodeProto, AttributeProto and
@@ -101,15 +60,15 @@ const (
 // onnxTypes names the types of numbers that we read, as [tensor] does.
 var onnxTypes = map[uint64]string{1: "F32", 6: "I32", 7: "I64", 10: "F16", 11: "F64", 16: "BF16"}
 
-func parseONNX(src []byte) (*onnxGraph, error) {
-	g := &onnxGraph{tensors: make(map[string]tensor), producer: make(map[string]onnxNode), weightOf: make(map[string]string)}
+func parseONNX(src section) (*onnxGraph, error) {
+	g := &onnxGraph{tensors: make(map[string]onnxNumbers), producer: make(map[string]onnxNode), weightOf: make(map[string]string)}
 	found := false
-	err := eachField(src, func(field int, _ uint64, data []byte) error {
+	err := src.each(func(field int, _ uint64, data section) error {
 		if field != modelGraph {
 			return nil
 		}
 		found = true
-		return eachField(data, g.readField)
+		return data.each(g.readField)
 	})
 	if err == nil && !found {
 		err = errors.New("it holds no graph")
@@ -121,7 +80,7 @@ func parseONNX(src []byte) (*onnxGraph, error) {
 	return g, nil
 }
 
-func (g *onnxGraph) readField(field int, _ uint64, data []byte) error {
+func (g *onnxGraph) readField(field int, _ uint64, data section) error {
 	switch field {
 	case graphInitializer:
 		name, t, err := readTensor(data)
@@ -143,7 +102,7 @@ func (g *onnxGraph) addNode(n onnxNode) error {
 	for _, out := range n.outputs {
 		g.producer[out] = n
 	}
-	if n.op == "Constant" && n.constant != nil && len(n.outputs) == 1 {
+	if n.op == "Constant" && n.constant.file != nil && len(n.outputs) == 1 {
 		_, t, err := readTensor(n.constant)
 		if err != nil {
 			return fmt.Errorf("constant %q: %w", n.outputs[0], err)
@@ -153,17 +112,22 @@ func (g *onnxGraph) addNode(n onnxNode) error {
 	return nil
 }
 
-func readNode(msg []byte) (n onnxNode, err error) {
-	err = eachField(msg, func(field int, _ uint64, data []byte) error {
+func readNode(msg section) (n onnxNode, err error) {
+	err = msg.each(func(field int, _ uint64, data section) error {
 		switch field {
 		case nodeInput:
-			n.inputs = append(n.inputs, string(data))
+			return data.addTo(&n.inputs)
 		case nodeOutput:
-			n.outputs = append(n.outputs, string(data))
+			return data.addTo(&n.outputs)
 		case nodeOp:
-			n.op = string(data)
+			op, err := data.bytes()
+			n.op = string(op)
+			return err
 		case nodeAttribute:
-			return eachField(data, func(field int, _ uint64, data []byte) error {
+			if data.file == nil {
+				return errProtobuf
+			}
+			return data.each(func(field int, _ uint64, data section) error {
 				if field == attributeTensor {
 					n.constant = data
 				}
@@ -175,22 +139,33 @@ func readNode(msg []byte) (n onnxNode, err error) {
 	return n, err
 }
 
-// readTensor returns no data for a type that we do not read.
-func readTensor(msg []byte) (name string, t tensor, err error) {
+// addTo appends a name to names.
+func (s section) addTo(names *[]string) error {
+	name, err := s.bytes()
+	*names = append(*names, string(name))
+	return err
+}
+
+// maxParts is of how many parts a tensor may be. Exporters write one.
+const maxParts = 1 << 10
+
+// readTensor returns no dtype for a type that we do not read.
+func readTensor(msg section) (name string, t onnxNumbers, err error) {
 	external := false
 	kind := uint64(0)
-	err = eachField(msg, func(field int, number uint64, data []byte) error {
+	err = msg.each(func(field int, number uint64, data section) error {
 		switch field {
 		case tensorDims:
 			return t.addDims(number, data)
 		case tensorType:
 			kind = number
 		case tensorName:
-			name = string(data)
+			b, err := data.bytes()
+			name = string(b)
+			return err
 		case tensorFloats, tensorDoubles, tensorRaw:
-			t.data = append(t.data, data...)
-			if len(t.data) == len(data) {
-				t.data = data // in one piece: no copy
+			if t.parts = append(t.parts, data); data.file == nil || len(t.parts) > maxParts {
+				return errProtobuf
 			}
 		case tensorExternal:
 			external = true
@@ -205,28 +180,45 @@ func readTensor(msg []byte) (name string, t tensor, err error) {
 	if external {
 		return name, t, errors.New("its numbers are in another file")
 	}
-	t.dtype = onnxTypes[kind]
-	if !t.isFloat() {
-		t.data = nil
-		return name, t, nil
+	if like := (tensor{dtype: onnxTypes[kind], shape: t.shape}); like.isFloat() {
+		t.dtype, err = like.dtype, like.check(t.size())
 	}
-	return name, t, t.check()
+	return name, t, err
+}
+
+// size returns how many bytes the numbers are.
+func (t *onnxNumbers) size() (n int64) {
+	for _, p := range t.parts {
+		n += p.size
+	}
+	return n
 }
 
 // addDims adds a dimension, or several packed into data.
-func (t *tensor) addDims(number uint64, data []byte) error {
-	if data == nil {
-		t.shape = append(t.shape, int(min(number, math.MaxInt32)))
-		return nil
-	}
-	for len(data) > 0 {
-		d, n := binary.Uvarint(data)
-		if n <= 0 {
-			return errProtobuf
+func (t *onnxNumbers) addDims(number uint64, data section) (err error) {
+	var packed []byte
+	if data.file != nil {
+		if packed, err = data.bytes(); err != nil {
+			return err
 		}
-		t.shape, data = append(t.shape, int(min(d, math.MaxInt32))), data[n:]
 	}
-	return nil
+	t.shape, err = appendDims(t.shape, number, packed)
+	return err
+}
+
+// appendDims adds a dimension to a shape, or if there are any those in packed.
+func appendDims(shape []int, number uint64, packed []byte) ([]int, error) {
+	if packed == nil {
+		return append(shape, int(min(number, math.MaxInt32))), nil
+	}
+	for len(packed) > 0 {
+		d, n := binary.Uvarint(packed)
+		if n <= 0 {
+			return shape, errProtobuf
+		}
+		shape, packed = append(shape, int(min(d, math.MaxInt32))), packed[n:]
+	}
+	return shape, nil
 }
 
 // findLinears looks for Add(bias, MatMul(x, matrix)), whichever comes first.
@@ -263,23 +255,51 @@ func (g *onnxGraph) name(suffix string) (string, error) {
 	return found, nil
 }
 
-// numbers returns the numbers of a tensor of the given shape.
-func (g *onnxGraph) numbers(name string, shape ...int) ([]float32, error) {
+// numbers returns the numbers of a tensor of the given shape, in the memory of
+// dst if that is enough.
+func (g *onnxGraph) numbers(dst []float32, name string, shape ...int) ([]float32, error) {
 	t, ok := g.tensors[name]
-	if !ok || t.data == nil {
+	if !ok || t.dtype == "" {
 		return nil, fmt.Errorf("%w: %q is not made of floats", ErrUnsupported, name)
 	}
-	if fmt.Sprint(t.shape) != fmt.Sprint(shape) {
+	if !slices.Equal(t.shape, shape) {
 		return nil, fmt.Errorf("%w: %q has the shape %v, but config.json means %v", ErrModel, name, t.shape, shape)
 	}
-	if err := t.finite(); err != nil {
-		return nil, fmt.Errorf("%w: %q: %w", ErrModel, name, err)
+	dst = resize(dst, int(t.size())/elementSize[t.dtype])
+	at := 0
+	for _, part := range t.parts {
+		n, err := g.convert(dst[at:], t.dtype, part)
+		if err != nil {
+			return nil, fmt.Errorf("%w: %q: %w", ErrModel, name, err)
+		}
+		at += n
 	}
-	out := make([]float32, t.len())
-	for i := range out {
-		out[i] = float32(t.at(i))
+	return dst, nil
+}
+
+// convert reads the numbers of part into dst, and returns how many they are.
+func (g *onnxGraph) convert(dst []float32, dtype string, part section) (n int, err error) {
+	const blockSize = 1 << 16
+	if g.block == nil {
+		g.block = make([]byte, blockSize)
 	}
-	return out, nil
+	if part.size%int64(elementSize[dtype]) != 0 {
+		return 0, errProtobuf
+	}
+	for off := int64(0); off < part.size; off += blockSize {
+		t := tensor{dtype: dtype, data: g.block[:min(blockSize, part.size-off)]}
+		if err := part.read(t.data, off); err != nil {
+			return n, err
+		}
+		if err := t.finite(); err != nil {
+			return n, err
+		}
+		for i := range t.len() {
+			dst[n] = float32(t.at(i))
+			n++
+		}
+	}
+	return n, nil
 }
 
 // vector returns the numbers of the tensor that ends in suffix.
@@ -288,22 +308,23 @@ func (g *onnxGraph) vector(suffix string, shape ...int) ([]float32, error) {
 	if err != nil {
 		return nil, err
 	}
-	return g.numbers(name, shape...)
+	return g.numbers(nil, name, shape...)
 }
 
-// matrix returns the matrix that is applied before the bias of a linear map.
-func (g *onnxGraph) matrix(layer string, in, out int) (weight, bias []float32, err error) {
+// matrix returns the matrix that is applied before the bias of a linear map, in
+// the memory of dst if that is enough.
+func (g *onnxGraph) matrix(dst []float32, layer string, in, out int) (weight, bias []float32, err error) {
 	name, err := g.name(layer + ".bias")
 	if err != nil {
-		return nil, nil, err
+		return dst, nil, err
 	}
-	if bias, err = g.numbers(name, out); err != nil {
-		return nil, nil, err
+	if bias, err = g.numbers(nil, name, out); err != nil {
+		return dst, nil, err
 	}
 	matrix, ok := g.weightOf[name]
 	if !ok {
-		return nil, nil, fmt.Errorf("%w: no matrix is multiplied before %q is added", ErrUnsupported, name)
+		return dst, nil, fmt.Errorf("%w: no matrix is multiplied before %q is added", ErrUnsupported, name)
 	}
-	weight, err = g.numbers(matrix, in, out)
+	weight, err = g.numbers(dst, matrix, in, out)
 	return weight, bias, err
 }

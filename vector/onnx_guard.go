@@ -94,10 +94,11 @@ func checkTensor(msg []byte) error {
 	var raw []byte
 	var numbers []int64
 	var name string
-	err := eachField(msg, func(field int, number uint64, data []byte) error {
+	err := eachField(msg, func(field int, number uint64, data []byte) (err error) {
 		switch field {
 		case tensorDims:
-			return shape.addDims(number, data)
+			shape.shape, err = appendDims(shape.shape, number, data)
+			return err
 		case tensorType:
 			kind = number
 		case tensorName:

@@ -73,11 +73,12 @@ func open(f modelFiles, opts Options) (Embedder, error) {
 			return openStatic(f, tensors, sha256.Sum256(src), opts)
 		}
 	}
-	graph, err := f.readONNX()
+	graph, err := f.openONNX()
 	switch {
 	case err != nil:
 		return nil, err
 	case graph != nil:
+		defer graph.Close()
 		return openGraph(f, graph, opts)
 	case missing != nil:
 		return nil, fmt.Errorf("neither model.safetensors nor model.onnx: %w", missing)
@@ -91,7 +92,7 @@ const LockName = "model.lock"
 
 // openGraph runs a graph with our own encoder if it is of the family, else with
 // the general engine.
-func openGraph(f modelFiles, src []byte, opts Options) (Embedder, error) {
+func openGraph(f modelFiles, src *modelFile, opts Options) (Embedder, error) {
 	var lock struct {
 		Engine string `json:"engine"`
 	}
@@ -121,27 +122,62 @@ func openGraph(f modelFiles, src []byte, opts Options) (Embedder, error) {
 // modelFiles reads the files of a model directory.
 type modelFiles struct{ dir string }
 
-// read returns the bytes of a regular file of at most limit bytes.
-func (f modelFiles) read(name string, limit int64) ([]byte, error) {
+// A modelFile is an open file of a model.
+type modelFile struct {
+	*os.File
+	size int64
+}
+
+// open opens a regular file of at most limit bytes.
+func (f modelFiles) open(name string, limit int64) (*modelFile, error) {
 	file, err := os.Open(filepath.Join(f.dir, filepath.FromSlash(name)))
 	if err != nil {
 		return nil, err
 	}
-	defer file.Close()
 	info, err := file.Stat()
 	switch {
 	case err != nil:
-		return nil, err
 	case !info.Mode().IsRegular():
-		return nil, fmt.Errorf("%w: %s is not a file", ErrModel, name)
+		err = fmt.Errorf("%w: %s is not a file", ErrModel, name)
 	case info.Size() > limit:
-		return nil, fmt.Errorf("%w: %s has %d bytes, more than %d", ErrModel, name, info.Size(), limit)
+		err = fmt.Errorf("%w: %s has %d bytes, more than %d", ErrModel, name, info.Size(), limit)
 	}
-	src := make([]byte, info.Size())
-	if _, err := io.ReadFull(file, src); err != nil {
-		return nil, fmt.Errorf("%w: read %s: %w", ErrModel, name, err)
+	if err != nil {
+		file.Close()
+		return nil, err
+	}
+	return &modelFile{file, info.Size()}, nil
+}
+
+// all is the whole file.
+func (f *modelFile) all() section { return section{f.File, 0, f.size} }
+
+// read returns the bytes of the file.
+func (f *modelFile) read() ([]byte, error) {
+	src := make([]byte, f.size)
+	if err := f.all().read(src, 0); err != nil {
+		return nil, fmt.Errorf("%w: %s: %w", ErrModel, f.Name(), err)
 	}
 	return src, nil
+}
+
+// hash returns the SHA-256 of the file.
+func (f *modelFile) hash() ([]byte, error) {
+	h := sha256.New()
+	if _, err := io.Copy(h, io.NewSectionReader(f, 0, f.size)); err != nil {
+		return nil, err
+	}
+	return h.Sum(nil), nil
+}
+
+// read returns the bytes of a regular file of at most limit bytes.
+func (f modelFiles) read(name string, limit int64) ([]byte, error) {
+	file, err := f.open(name, limit)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	return file.read()
 }
 
 func (f modelFiles) tokenizer() (*tokenizer, error) {

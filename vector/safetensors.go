@@ -64,8 +64,8 @@ func (t tensor) finite() error {
 	return nil
 }
 
-// check returns an error unless the data is what the shape says.
-func (t tensor) check() error {
+// check returns an error unless so many bytes of data are what the shape says.
+func (t tensor) check(bytes int64) error {
 	size := elementSize[t.dtype]
 	for _, d := range t.shape {
 		if d < 0 || d > 0 && size > math.MaxInt/d {
@@ -73,8 +73,8 @@ func (t tensor) check() error {
 		}
 		size *= d
 	}
-	if size != len(t.data) {
-		return fmt.Errorf("shape %v of %s has %d bytes, not %d", t.shape, t.dtype, size, len(t.data))
+	if int64(size) != bytes {
+		return fmt.Errorf("shape %v of %s has %d bytes, not %d", t.shape, t.dtype, size, bytes)
 	}
 	return nil
 }
@@ -136,5 +136,5 @@ func parseTensor(raw json.RawMessage, body []byte) (tensor, error) {
 		return tensor{}, nil
 	}
 	t := tensor{dtype: j.DType, shape: j.Shape, data: body[lo:hi:hi]}
-	return t, t.check()
+	return t, t.check(int64(len(t.data)))
 }
