@@ -9,6 +9,8 @@ import (
 
 	"github.com/blevesearch/vellum"
 	zap "github.com/blevesearch/zapx/v17"
+
+	"kb/note"
 )
 
 // StoredFields is how many fields of a note have lengths: title, alias, heading,
@@ -22,6 +24,8 @@ type Statistics struct {
 	// Order lists the notes as ties are broken: by their first member, given as
 	// an index into the view's members.
 	Order []int
+	// Lengths are of the notes' fields, in words.
+	Lengths [][StoredFields]uint32
 	// Obsolete are those notes, as indexes into Order, that say so themselves.
 	Obsolete []int
 }
@@ -36,14 +40,42 @@ type Posting struct {
 
 // Statistics returns what is the same for all queries.
 func (v *View) Statistics() Statistics {
-	s := Statistics{Notes: len(v.docs), Average: v.avg, Order: make([]int, len(v.docs)), Obsolete: []int{}}
+	s := Statistics{Notes: len(v.docs), Average: v.avg, Order: make([]int, len(v.docs)), Lengths: make([][StoredFields]uint32, len(v.docs)), Obsolete: []int{}}
 	for d := range v.docs {
 		s.Order[d] = int(v.docs[d].members[0])
 		if v.docs[d].obsolete {
 			s.Obsolete = append(s.Obsolete, d)
 		}
 	}
+	for _, p := range v.parts {
+		for num, d := range p.docOf {
+			if d >= 0 {
+				s.Lengths[d] = p.entries[num].lens
+			}
+		}
+	}
 	return s
+}
+
+// Alone returns the view of one note of v alone, given as an index into
+// Statistics.Order, as if it had other bytes: what they would add to v.
+func (v *View) Alone(n int, src Source) (*View, error) {
+	one := &View{segs: v.segs, load: v.load, byBlob: map[note.ID]int32{src.Blob: 0}, docs: []viewNote{{blob: src.Blob}}}
+	for i, m := range v.docs[n].members {
+		one.members = append(one.members, Member{Collection: v.members[m].Collection, Path: v.members[m].Path, Blob: src.Blob})
+		one.docs[0].members = append(one.docs[0].members, int32(i))
+	}
+	b := v.segs.builders.Get().(*builder)
+	defer v.segs.builders.Put(b)
+	seg, entries, err := b.build([]Source{src})
+	if err != nil {
+		return nil, err
+	}
+	one.docs[0].entryFlags = entries[0].entryFlags
+	one.parts = []part{{seg, entries, []int32{0}}}
+	one.sum()
+	one.names = v.segs.names.index(one)
+	return one, nil
 }
 
 // EachTerm calls fn with every term of the view in byte order, with the notes that
@@ -137,13 +169,13 @@ func (e *evaluation) postingsOf(list []Posting, term string) ([]Posting, error) 
 	return list, nil
 }
 
-// EachStream calls fn with every note's lengths of fields and its position stream,
-// which decides phrases: for each section of text that no phrase crosses, the
-// field in one byte, the number of words in four, little-endian, and three for each
-// word, [TermHash] of its term. The note's paths are sections of the field
-// StoredFields. Notes come in ascending order; fn must not keep the stream. With
-// [View.Statistics] and [View.EachTerm] this is all that ranking needs.
-func (v *View) EachStream(ctx context.Context, fn func(note int, lengths [StoredFields]uint32, stream []byte) error) error {
+// EachStream calls fn with every note's position stream, which decides phrases:
+// for each section of text that no phrase crosses, the field in one byte, the number
+// of words in four, little-endian, and three for each word, [TermHash] of its term.
+// The note's paths are sections of the field StoredFields. Notes come in ascending
+// order; fn must not keep the stream. With [View.Statistics] and [View.EachTerm] this
+// is all that ranking needs.
+func (v *View) EachStream(ctx context.Context, fn func(note int, stream []byte) error) error {
 	defer runtime.KeepAlive(v)
 	type place struct {
 		part int
@@ -174,7 +206,7 @@ func (v *View) EachStream(ctx context.Context, fn func(note int, lengths [Stored
 			stream = binary.LittleEndian.AppendUint32(stream, uint32(len(words)/3))
 			stream = append(stream, words...)
 		}
-		if err := fn(d, v.parts[p.part].entries[p.num].lens, stream); err != nil {
+		if err := fn(d, stream); err != nil {
 			return err
 		}
 	}

@@ -29,16 +29,8 @@ Old guides. Café.
 Old words, wi-fi.
 `).view(t)
 	stats := v.Statistics()
-	lengths := map[int][StoredFields]uint32{}
-	err := v.EachStream(context.Background(), func(note int, of [StoredFields]uint32, _ []byte) error {
-		lengths[note] = of
-		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
 	terms := 0
-	err = v.EachTerm(context.Background(), func(term string, list []Posting) error {
+	err := v.EachTerm(context.Background(), func(term string, list []Posting) error {
 		if term[0] == tagMark[0] {
 			return nil
 		}
@@ -59,7 +51,7 @@ Old words, wi-fi.
 			var w float64
 			for f, n := range p.Counts {
 				if n > 0 {
-					rel := float64(lengths[p.Note][f]) / stats.Average[f]
+					rel := float64(stats.Lengths[p.Note][f]) / stats.Average[f]
 					w += float64(fieldWeight[f]*float64(n)) / (1 - fieldB[f] + float64(fieldB[f]*rel))
 				}
 			}

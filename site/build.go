@@ -96,7 +96,7 @@ func (b *builder) build(ctx context.Context) error {
 	b.nameTags()
 	b.orderFolders()
 	for _, step := range []func(context.Context) error{
-		b.assets, b.copyAttachments, b.searchOnce, b.data, b.notes, b.diagrams, b.lists, b.redirects, b.feeds,
+		b.assets, b.copyAttachments, b.search, b.data, b.notes, b.diagrams, b.lists, b.redirects, b.feeds,
 	} {
 		if err := step(ctx); err != nil {
 			return err

@@ -278,6 +278,22 @@ func (o *output) forget(names ...string) {
 	}
 }
 
+// discard takes back what this build made below a prefix.
+func (o *output) discard(prefix string) error {
+	for name, f := range o.files {
+		if f.sum == "" || !strings.HasPrefix(name, prefix) {
+			continue
+		}
+		if f.was == "" {
+			if err := ignoreMissing(o.root.Remove(name)); err != nil {
+				return err
+			}
+		}
+		o.forget(name)
+	}
+	return nil
+}
+
 // put writes a file unless it is there with the same bytes. key, which may be
 // empty, is what it was made of.
 func (o *output) put(name, key string, data []byte) error {

@@ -4,15 +4,15 @@ import (
 	"bytes"
 	"compress/flate"
 	"context"
-	"crypto/sha256"
 	"encoding/base64"
 	"encoding/binary"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"hash/fnv"
 	"io/fs"
 	"strings"
+
+	"kb/note"
 )
 
 // SearchFields is how many fields of a note have lengths; the words of its path
@@ -24,19 +24,23 @@ const SearchFields = 6
 type SearchData struct {
 	Language string // of the analysis
 	Average  [SearchFields]float64
-	Stops    []string // words left out of plain queries
-	Articles []string // what the language takes off before an apostrophe
-	Notes    []int    // indexes into Set.Docs, in the order in which ties are broken
-	Obsolete []int    // indexes into Notes
+	Stops    []string               // words left out of plain queries
+	Articles []string               // what the language takes off before an apostrophe
+	Notes    []int                  // indexes into Set.Docs, in the order in which ties are broken
+	Obsolete []int                  // indexes into Notes
+	Lengths  [][SearchFields]uint32 // of the notes' fields
 
 	// Each calls fn with every term in byte order; postings ascend by note and are
 	// fn's only until it returns.
 	Each func(ctx context.Context, fn func(term string, postings []SearchPosting) error) error
-	// Streams calls fn with every note in turn: the lengths of its fields, and its
-	// words in their order, which phrases are looked for in. A stream is sections
-	// that no phrase crosses: the field in one byte, or SearchFields for a path,
-	// the number of words in four, little-endian, and three for each word's hash.
-	Streams func(ctx context.Context, fn func(note int, lengths [SearchFields]uint32, stream []byte) error) error
+	// Streams calls fn with every note in turn: its words in their order, which
+	// phrases are looked for in. A stream is sections that no phrase crosses: the
+	// field in one byte, or SearchFields for a path, the number of words in four,
+	// little-endian, and three for each word's hash.
+	Streams func(ctx context.Context, fn func(note int, stream []byte) error) error
+	// Alone returns what Each and Streams would say of one note if it had the bytes
+	// of a blob.
+	Alone func(ctx context.Context, note int, blob note.ID) (*SearchNote, error)
 	// Hash is of a term, as streams have it.
 	Hash func(term string) uint32
 }
@@ -46,6 +50,12 @@ type SearchPosting struct {
 	Note         int // index into SearchData.Notes
 	Counts       [SearchFields]uint32
 	Name, Folder bool // it stands in the note's file name, or else in a folder's
+}
+
+// SearchNote is what one note adds to the search.
+type SearchNote struct {
+	Terms  map[string]SearchPosting
+	Stream []byte
 }
 
 // SearchLanguage returns the language by whose rules a site's search reads words:
@@ -101,15 +111,22 @@ const searchVersion = 2
 
 // search writes the search data: docs/reference/format.md, "Sites".
 func (b *builder) search(ctx context.Context) error {
-	d := b.set.Search
-	if d == nil {
+	if b.set.Search == nil {
 		return nil
 	}
-	x := &searchIndex{Version: searchVersion, Language: d.Language, Notes: len(d.Notes), Average: d.Average,
-		Obsolete: append([]int{}, d.Obsolete...), Stops: append([]string{}, d.Stops...), Articles: append([]string{}, d.Articles...),
-		Long: map[string]fileList{}, Words: map[int]fileList{}}
-	for _, step := range []func(context.Context, *searchIndex) error{b.searchTerms, b.searchRows, b.searchTexts, b.stemmers} {
-		if err := step(ctx, x); err != nil {
+	key := b.searchInputs()
+	x, err := b.searchChanged(ctx, key)
+	if errors.Is(err, errNoPart) {
+		if err := b.out.discard(assetDir + "/q/"); err != nil {
+			return err
+		}
+		x, err = b.searchAnew(ctx)
+	}
+	if err != nil {
+		return err
+	}
+	for _, step := range []func(*searchIndex) error{b.searchLengths, b.searchRows, b.stemmers} {
+		if err := step(x); err != nil {
 			return err
 		}
 	}
@@ -118,7 +135,25 @@ func (b *builder) search(ctx context.Context) error {
 		return err
 	}
 	b.searchFile, err = b.putHashed("search.js", raw)
+	b.out.note(searchKey, key+" "+b.searchFile)
 	return err
+}
+
+// newIndex is what is the same whatever the search data is made of.
+func (b *builder) newIndex() *searchIndex {
+	d := b.set.Search
+	return &searchIndex{Version: searchVersion, Language: d.Language, Notes: len(d.Notes), Average: d.Average,
+		Obsolete: append([]int{}, d.Obsolete...), Stops: append([]string{}, d.Stops...), Articles: append([]string{}, d.Articles...),
+		Long: map[string]fileList{}, Words: map[int]fileList{}}
+}
+
+// searchAnew makes terms and texts from the postings of all.
+func (b *builder) searchAnew(ctx context.Context) (*searchIndex, error) {
+	x := b.newIndex()
+	if err := b.searchTerms(ctx, x); err != nil {
+		return nil, err
+	}
+	return x, b.searchTexts(ctx, x)
 }
 
 // shardEnds reports whether a file of small things ends after an item: files have
@@ -130,15 +165,24 @@ func shardEnds(size, item, target int, key string) bool {
 	return size >= 2*target || size >= target/2 && int(h.Sum32()%uint32(target/2)) < item
 }
 
+// partName is the file of a part of the search data; partKey its key in the build
+// file.
+func partName(function, hash string) string {
+	return assetDir + "/q/" + function + "." + hash + ".js"
+}
+
+const (
+	partKey  = "search"
+	hashSize = 10
+)
+
 // putPart writes bytes as a script that hands them over: compressed, since not
 // every host does, in base64, since a script is text. The same bytes are one file,
 // and one that is there already is not made again.
 func (b *builder) putPart(function string, data []byte) (fileList, error) {
-	sum := sha256.Sum256(data)
-	hash := hex.EncodeToString(sum[:5])
-	name := assetDir + "/q/" + function + "." + hash + ".js"
-	key := fmt.Sprint("search/", searchVersion)
-	if b.out.has(name) || b.out.keep(name, key) {
+	hash := sumOf(data)[:hashSize]
+	name := partName(function, hash)
+	if b.out.has(name) || b.out.keep(name, partKey) {
 		return fileList(hash), nil
 	}
 	packed, err := deflate(data)
@@ -146,7 +190,7 @@ func (b *builder) putPart(function string, data []byte) (fileList, error) {
 		return "", err
 	}
 	raw := fmt.Appendf(nil, "kb.%s(%q)\n", function, base64.StdEncoding.EncodeToString(packed))
-	return fileList(hash), b.out.put(name, key, raw)
+	return fileList(hash), b.out.put(name, partKey, raw)
 }
 
 func deflate(data []byte) ([]byte, error) {
@@ -172,7 +216,7 @@ func uvarints(buf []byte, numbers ...int) []byte {
 
 // stemmers writes the stemmers that queries may need: of the vault's own language,
 // and of those that words of other scripts are read as.
-func (b *builder) stemmers(_ context.Context, x *searchIndex) error {
+func (b *builder) stemmers(x *searchIndex) error {
 	x.Stems = map[string]string{}
 	for _, language := range []string{"en", "ru", "ar", "hi", baseLanguage(x.Language)} {
 		raw, err := assetFiles.ReadFile("assets/stem/stem-" + language + ".js")

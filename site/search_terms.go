@@ -14,32 +14,22 @@ const (
 	longTerm  = 12 << 10
 )
 
-// searchTerms writes the terms with their postings and places, the vocabulary, and
-// the lengths of the notes' fields.
+// searchTerms writes the terms with their postings and places, and the vocabulary.
 func (b *builder) searchTerms(ctx context.Context, x *searchIndex) error {
 	d := b.set.Search
 	p := places{}
-	var lengths [SearchFields][]byte
-	err := d.Streams(ctx, func(note int, of [SearchFields]uint32, stream []byte) error {
-		for f, n := range of {
-			lengths[f] = uvarints(lengths[f], int(n))
-		}
-		p.add(note, stream)
-		return nil
-	})
-	if err != nil {
-		return err
-	}
-	if x.Lengths, err = b.putPart("lengths", slices.Concat(lengths[:]...)); err != nil {
+	if err := d.Streams(ctx, func(note int, stream []byte) error { p.add(note, stream); return nil }); err != nil {
 		return err
 	}
 	w := termWriter{b: b, x: x}
-	err = d.Each(ctx, func(term string, postings []SearchPosting) error {
+	var words []wordCount
+	err := d.Each(ctx, func(term string, postings []SearchPosting) error {
 		var where []byte
 		if !isTag(term) {
 			where = p.of(d.Hash(term))
+			words = append(words, wordCount{term, len(postings)})
 		}
-		return w.add(term, postings, where)
+		return w.add(term, postingList(postings), where)
 	})
 	if err != nil {
 		return err
@@ -47,7 +37,24 @@ func (b *builder) searchTerms(ctx context.Context, x *searchIndex) error {
 	if err := w.flush(); err != nil {
 		return err
 	}
-	return b.vocabulary(x, w.words)
+	tails := make([]wordCount, len(words))
+	for i, word := range words {
+		tails[i] = wordCount{backwards(word.word), word.notes}
+	}
+	slices.SortFunc(tails, compareWords)
+	return b.vocabulary(x, words, tails)
+}
+
+// searchLengths writes the lengths of the notes' fields.
+func (b *builder) searchLengths(x *searchIndex) (err error) {
+	var lengths []byte
+	for f := range SearchFields {
+		for _, of := range b.set.Search.Lengths {
+			lengths = binary.AppendUvarint(lengths, uint64(of[f]))
+		}
+	}
+	x.Lengths, err = b.putPart("lengths", lengths)
+	return err
 }
 
 // isTag reports whether a term is a whole tag, not a word.
@@ -60,14 +67,9 @@ type termWriter struct {
 	terms  keyed
 	places []byte
 	before string // the last term of the shard before
-	words  []wordCount
 }
 
-func (w *termWriter) add(term string, postings []SearchPosting, where []byte) (err error) {
-	if !isTag(term) {
-		w.words = append(w.words, wordCount{term, len(postings)})
-	}
-	list := postingList(postings)
+func (w *termWriter) add(term string, list, where []byte) (err error) {
 	if len(list) > longTerm || len(where) > longTerm {
 		return w.long(term, list, where)
 	}

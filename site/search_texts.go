@@ -23,7 +23,7 @@ type row struct {
 	Tags  []string `json:"g,omitempty"`
 }
 
-func (b *builder) searchRows(_ context.Context, x *searchIndex) error {
+func (b *builder) searchRows(x *searchIndex) error {
 	notes := b.set.Search.Notes
 	x.Each = rowsShard
 	if len(notes) > largeSite {
@@ -73,32 +73,42 @@ type textPart struct {
 }
 
 func (b *builder) searchTexts(ctx context.Context, x *searchIndex) (err error) {
-	list := textList{From: []int{}}
-	var texts []noteText
-	size := 0
-	notes := b.set.Search.Notes
-	for k, i := range notes {
-		d := b.set.Docs[i]
-		t, n, err := b.noteText(ctx, d)
-		if err != nil {
+	w := textWriter{b: b, list: textList{From: []int{}}}
+	for k := range b.set.Search.Notes {
+		if err := w.add(ctx, k); err != nil {
 			return err
 		}
-		if len(texts) == 0 {
-			list.From = append(list.From, k)
-		}
-		texts = append(texts, t)
-		size += n
-		if k+1 < len(notes) && !shardEnds(size, n, textsShard, d.Path) {
-			continue
-		}
-		name, err := b.putJSON("texts", texts)
-		if err != nil {
-			return err
-		}
-		list.Files += name
-		texts, size = nil, 0
 	}
-	x.Texts, err = b.putJSON("textList", list)
+	x.Texts, err = b.putJSON("textList", w.list)
+	return err
+}
+
+// textWriter makes files of texts of notes as they come, in their order.
+type textWriter struct {
+	b     *builder
+	list  textList
+	texts []noteText
+	size  int
+}
+
+func (w *textWriter) add(ctx context.Context, k int) error {
+	notes := w.b.set.Search.Notes
+	d := w.b.set.Docs[notes[k]]
+	t, n, err := w.b.noteText(ctx, d)
+	if err != nil {
+		return err
+	}
+	if len(w.texts) == 0 {
+		w.list.From = append(w.list.From, k)
+	}
+	w.texts = append(w.texts, t)
+	w.size += n
+	if k+1 < len(notes) && !shardEnds(w.size, n, textsShard, d.Path) {
+		return nil
+	}
+	name, err := w.b.putJSON("texts", w.texts)
+	w.list.Files += name
+	w.texts, w.size = nil, 0
 	return err
 }
 

@@ -15,8 +15,9 @@ type wordCount struct {
 // vocabulary writes the words that an unknown one may be another spelling of. Within
 // one edit two words of four letters or more have the first two in common, or the
 // last two, or it is these that were swapped: for that the words are there from
-// both ends. For two edits, they are there by their length.
-func (b *builder) vocabulary(x *searchIndex, words []wordCount) error {
+// both ends. For two edits, they are there by their length. Words are in byte order;
+// tails are the same written backwards, in theirs.
+func (b *builder) vocabulary(x *searchIndex, words, tails []wordCount) error {
 	byLength := map[int]*keyed{}
 	for _, w := range words {
 		n := utf8.RuneCountInString(w.word)
@@ -36,13 +37,11 @@ func (b *builder) vocabulary(x *searchIndex, words []wordCount) error {
 	if x.Heads, err = b.wordFiles(words); err != nil {
 		return err
 	}
-	for i := range words {
-		words[i].word = backwards(words[i].word)
-	}
-	slices.SortFunc(words, func(a, b wordCount) int { return strings.Compare(a.word, b.word) })
-	x.Tails, err = b.wordFiles(words)
+	x.Tails, err = b.wordFiles(tails)
 	return err
 }
+
+func compareWords(a, b wordCount) int { return strings.Compare(a.word, b.word) }
 
 func (k *keyed) word(w wordCount) {
 	k.key(w.word)
