@@ -60,9 +60,10 @@ func (b siteBuildCmd) arguments() (json.RawMessage, error) {
 
 type siteServeCmd struct {
 	Addr  string `help:"Address to listen at." default:"127.0.0.1:8080" placeholder:"HOST:PORT"`
-	At    string `help:"View: a revision, a date, a draft (drafts/NAME)." default:"worktree" placeholder:"REV"`
+	At    string `help:"View: a revision, a date, a draft (drafts/NAME). The work tree, or with --drafts the base branch, if it is not given." placeholder:"REV"`
 	Title string `help:"Of the site." placeholder:"TEXT"`
 
+	Drafts     bool             `help:"Show drafts beside it, at /-/drafts/: what each changes, and its pages with that marked."`
 	Visibility vault.Visibility `help:"Show notes of this visibility, too: public, team or private (default ${default})." default:"public" placeholder:"WHICH"`
 }
 
@@ -84,7 +85,7 @@ func (v siteServeCmd) Run(c *cli) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	live := &liveSite{svc: s, build: siteBuildCmd{Out: filepath.Join(dir, "site"), At: v.At, Title: v.Title, Visibility: v.Visibility}, changed: make(chan struct{})}
+	live := v.live(s, dir)
 	if err := live.rebuild(c.ctx); err != nil {
 		return err
 	}
@@ -93,6 +94,9 @@ func (v siteServeCmd) Run(c *cli) (err error) {
 		return &vault.Error{Code: vault.Failed, Message: err.Error(), Hint: "--addr 127.0.0.1:0 takes a free port"}
 	}
 	fmt.Fprintf(c.out, "http://%s/\n", l.Addr())
+	if v.Drafts {
+		fmt.Fprintf(c.out, "http://%s/-/drafts/\n", l.Addr())
+	}
 	server := &http.Server{Handler: live.handler(), ReadHeaderTimeout: 10 * time.Second, BaseContext: func(net.Listener) context.Context { return c.ctx }}
 	stop := context.AfterFunc(c.ctx, func() { server.Close() })
 	defer stop()
@@ -102,10 +106,23 @@ func (v siteServeCmd) Run(c *cli) (err error) {
 	return nil
 }
 
+// live is the site that is to be served, to be built in dir.
+func (v siteServeCmd) live(s *vault.Service, dir string) *liveSite {
+	if v.At == "" && !v.Drafts {
+		v.At = "worktree"
+	}
+	l := &liveSite{svc: s, build: siteBuildCmd{Out: filepath.Join(dir, "site"), At: v.At, Title: v.Title, Visibility: v.Visibility}, changed: make(chan struct{})}
+	if v.Drafts {
+		l.drafts = newDraftPreview(l, dir)
+	}
+	return l
+}
+
 // liveSite is a site that is built anew when its view has changed.
 type liveSite struct {
-	svc   *vault.Service
-	build siteBuildCmd
+	svc    *vault.Service
+	build  siteBuildCmd
+	drafts *draftPreview // nil for none
 
 	mu      sync.Mutex
 	built   time.Time
@@ -153,6 +170,9 @@ func (l *liveSite) handler() http.Handler {
 		w.Header().Set("Content-Type", "text/javascript; charset=utf-8")
 		fmt.Fprintf(w, "%skb.live=true;\n", raw)
 	})
+	if l.drafts != nil {
+		l.drafts.routes(mux)
+	}
 	mux.HandleFunc("GET /", func(w http.ResponseWriter, r *http.Request) {
 		if err := l.rebuild(r.Context()); err != nil {
 			http.Error(w, vault.AsError(err).Message, http.StatusInternalServerError)

@@ -19,7 +19,7 @@ var ours = map[string][]string{
 	"kb/cas":                {"kb/note"},
 	"kb/index":              {"kb/note", "kb/cas"},
 	"kb/export":             {"kb/note"},
-	"kb/site":               {"kb/note"},
+	"kb/site":               {"kb/note", "kb/internal/diff"},
 	"kb/vector":             {},
 	"kb/embed":              {"kb/note", "kb/cas", "kb/vector"},
 	"kb/convert":            {},
