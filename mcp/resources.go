@@ -64,7 +64,7 @@ func (s *Server) read(ctx context.Context, req sdk.Request, name string, args ma
 	if err != nil {
 		return nil, err
 	}
-	return s.svc.DoAs(ctx, s.caller(req), op, raw, nil)
+	return s.observed(ctx, identityOf(req.GetExtra()), s.caller(req), op, raw, nil)
 }
 
 func contents(uri, text string) *sdk.ReadResourceResult {

@@ -11,6 +11,7 @@ import (
 	"runtime/debug"
 	"slices"
 	"strings"
+	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -27,16 +28,21 @@ type Options struct {
 
 	Sees vault.Visibility // how far the client sees; an agent's usual sight when empty
 	User string           // whose private notes it sees, if it sees private ones
-	Log  func(format string, args ...any)
+
+	Deadline time.Duration // of one call; none when 0
+	Log      func(format string, args ...any)
+	Observe  func(Call) // hears of every call; it returns soon
 }
 
 // Server is a vault's operations as an MCP server. Make one with [New].
 type Server struct {
-	svc   *vault.Service
-	who   vault.Caller // that every call is made for, but for its client
-	log   func(format string, args ...any)
-	sdk   *sdk.Server
-	scrub scrubber
+	svc      *vault.Service
+	who      vault.Caller // that every call is made for, but for its client
+	deadline time.Duration
+	log      func(format string, args ...any)
+	observe  func(Call)
+	sdk      *sdk.Server
+	scrub    scrubber
 }
 
 // New makes a server. It touches neither repository nor store: those are opened
@@ -45,8 +51,11 @@ func New(svc *vault.Service, o Options) (*Server, error) {
 	if o.Log == nil {
 		o.Log = func(string, ...any) {}
 	}
+	if o.Observe == nil {
+		o.Observe = func(Call) {}
+	}
 	writes := !o.ReadOnly && (len(o.Tools) == 0 || slices.Contains(o.Tools, "kb_write"))
-	s := &Server{svc: svc, who: vault.Caller{Agent: o.Agent, Sees: o.Sees, User: o.User}, log: o.Log, scrub: newScrubber(svc.Config())}
+	s := &Server{svc: svc, who: vault.Caller{Agent: o.Agent, Sees: o.Sees, User: o.User}, deadline: o.Deadline, log: o.Log, observe: o.Observe, scrub: newScrubber(svc.Config())}
 	watched := newSubscriptions(s)
 	s.sdk = sdk.NewServer(
 		&sdk.Implementation{Name: "kb", Title: "kb knowledge base", Version: vault.Version},
@@ -132,10 +141,7 @@ func (s *Server) addTool(op *vault.Op) {
 
 // call runs a tool. Its errors are results: the model can read and mend them.
 func (s *Server) call(ctx context.Context, op *vault.Op, req *sdk.CallToolRequest) *sdk.CallToolResult {
-	if id := identityOf(req.Extra); id != nil && !id.Scopes.Has(scopeOf(op)) {
-		return s.toolError(&vault.Error{Code: vault.Forbidden, Message: toolName(op) + " takes a token with the scopes " + scopeOf(op).String()})
-	}
-	r, err := s.svc.DoAs(ctx, s.caller(req), op, req.Params.Arguments, s.progress(ctx, req))
+	r, err := s.observed(ctx, identityOf(req.Extra), s.caller(req), op, req.Params.Arguments, s.progress(ctx, req))
 	if err != nil {
 		return s.toolError(err)
 	}

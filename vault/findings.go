@@ -9,6 +9,7 @@ import (
 
 	"kb/cas"
 	"kb/embed"
+	"kb/internal/journal"
 )
 
 // Findings is what a diagnosis found. OK is whether there is nothing to mend.
@@ -16,6 +17,7 @@ type Findings struct {
 	OK       bool         `json:"ok"`
 	Findings []Finding    `json:"findings"`
 	Keys     []cas.KeyDoc `json:"keys,omitempty"`
+	Logs     []string     `json:"logs,omitempty"` // lines of JSON
 }
 
 // Finding is one thing to mend, or to know when Info is set.
@@ -50,6 +52,9 @@ func (f *Findings) Text(t *Text) {
 	for _, k := range f.Keys {
 		t.Printf("%-14s %-28s %s\n", k.Key, k.Value, k.Meaning)
 	}
+	for _, line := range f.Logs {
+		t.Printf("%s\n", t.Plain(line))
+	}
 	if f.OK {
 		t.Printf("%s\n", t.Strong("everything is in order"))
 	}
@@ -72,19 +77,25 @@ func Undiagnosed(err error) *Findings {
 }
 
 // DoctorParams asks for a diagnosis.
-type DoctorParams struct{}
+type DoctorParams struct {
+	Logs int `json:"logs,omitempty" min:"0" max:"10000" help:"also show so many of the last lines of the log of kb mcp and kb serve"`
+}
 
 var doctorOp = define(Op{
 	Name:     "kb_doctor",
 	Summary:  "Find what is broken and say how to mend it",
-	Examples: []string{"kb doctor"},
+	Examples: []string{"kb doctor", "kb doctor --logs 50"},
 	People:   true,
 }, (*Vault).Doctor)
 
 // Doctor looks at everything an answer depends on: the repositories, the
 // configuration, the notes, the derived data. It changes nothing.
-func (v *Vault) Doctor(ctx context.Context, _ DoctorParams) (*Findings, error) {
+func (v *Vault) Doctor(ctx context.Context, p DoctorParams) (*Findings, error) {
 	f := &Findings{OK: true, Findings: []Finding{}}
+	var err error
+	if f.Logs, err = journal.Tail(filepath.Join(v.store.dir, logName), p.Logs); err != nil {
+		f.bad("log", "remove it: it is made anew", "%v", err)
+	}
 	f.info("config", "", "configuration: %s", v.configName())
 	w, err := v.read(ctx, "")
 	if err != nil {

@@ -79,6 +79,18 @@ func (s *Service) Own(ctx context.Context) (bool, error) {
 	return owns, nil
 }
 
+// Owns reports whether this process is the owner of the derived store.
+func (s *Service) Owns() bool {
+	info, ok := s.node.Owner()
+	return ok && info.Self
+}
+
+// LogFile is where processes that stay log what they do.
+func (s *Service) LogFile() string { return filepath.Join(s.dir, logName) }
+
+// logName is the log's in the directory of derived data.
+const logName = "kb.log"
+
 // Config returns the configuration that the service runs on.
 func (s *Service) Config() *Config { return s.cfg }
 

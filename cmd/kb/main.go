@@ -14,6 +14,7 @@ import (
 	"os/signal"
 	"regexp"
 	"slices"
+	"sync/atomic"
 	"syscall"
 
 	"github.com/alecthomas/kong"
@@ -61,6 +62,7 @@ type cli struct {
 	status int                   // to exit with when nothing failed
 	raw    bool                  // the command prints text unless --json
 	page   bool                  // a terminal shows the text page by page
+	logged atomic.Pointer[logFile]
 }
 
 // globals are the flags that every command takes.
@@ -178,6 +180,9 @@ func (c *cli) locate() vault.Locate {
 
 // log takes what goes on inside; most of it is for --verbose only.
 func (c *cli) log(format string, args ...any) {
+	if l := c.logged.Load(); l != nil {
+		l.message(fmt.Sprintf(format, args...))
+	}
 	if level := os.Getenv("KB_LOG_LEVEL"); c.flags.Verbose || level == "debug" || level == "info" {
 		fmt.Fprintf(c.err, "kb: "+format+"\n", args...)
 	}

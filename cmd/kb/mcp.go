@@ -26,9 +26,15 @@ type mcpFlags struct {
 	Agent      string           `help:"Who the agent is, in the notes that it proposes: NAME or 'NAME <ADDRESS>' (default $KB_AGENT, then the client's name)." placeholder:"NAME"`
 }
 
+// logFlags say what is logged.
+type logFlags struct {
+	LogLevel string `help:"What goes into the log that kb doctor --logs shows: off, error, warn, info, debug (default ${default})." default:"info" env:"KB_LOG_LEVEL" enum:"off,error,warn,info,debug" placeholder:"LEVEL"`
+}
+
 type mcpServeCmd struct {
 	mcpFlags
 	httpFlags
+	logFlags
 	HTTP        string `name:"http" help:"Serve over HTTP at this address instead: /mcp, /healthz." placeholder:"HOST:PORT"`
 	PrintConfig string `help:"Print what goes into the configuration of claude-code, claude-desktop, cursor, vscode or codex." placeholder:"CLIENT"`
 }
@@ -41,7 +47,7 @@ func (m mcpServeCmd) Run(c *cli) (err error) {
 	}
 	c.raw = true // nothing but the protocol goes to stdout, and errors are for people
 	if m.HTTP != "" {
-		return m.overHTTP(c, m.mcpFlags, m.HTTP, false)
+		return m.overHTTP(c, service{m.mcpFlags, m.logFlags, m.HTTP, false})
 	}
 	s, err := c.service(vault.Agent)
 	if err != nil {
@@ -49,10 +55,13 @@ func (m mcpServeCmd) Run(c *cli) (err error) {
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
 	s.EmbedInBackground()
+	c.openLog(s, m.LogLevel)
+	defer func() { err = errors.Join(err, c.closeLog()) }()
 	o := m.options(c)
 	if o.Sees == vault.Private && o.User == "" {
 		o.User = s.Config().GitUser(c.ctx)
 	}
+	o.Observe = c.observe
 	server, err := mcp.New(s, o)
 	if err != nil {
 		return mcpUsage(err)
@@ -68,6 +77,13 @@ func (m mcpServeCmd) Run(c *cli) (err error) {
 func (m mcpFlags) options(c *cli) mcp.Options {
 	return mcp.Options{ReadOnly: m.ReadOnly, Tools: m.Tools, Agent: cmp.Or(m.Agent, os.Getenv(agentVariable)),
 		Sees: m.Visibility, User: m.User, Log: c.log}
+}
+
+// observe logs a call.
+func (c *cli) observe(call mcp.Call) {
+	if l := c.logged.Load(); l != nil {
+		l.call(call)
+	}
 }
 
 // mcpUsage is the error of flags that no server can be made of.

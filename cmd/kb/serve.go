@@ -11,6 +11,7 @@ import (
 
 	"kb/internal/access"
 	"kb/internal/httpd"
+	"kb/internal/journal"
 	"kb/mcp"
 	"kb/vault"
 )
@@ -20,11 +21,22 @@ import (
 type serveCmd struct {
 	mcpFlags
 	httpFlags
+	logFlags
 	HTTP string `name:"http" help:"Address to listen at (default ${default})." default:"127.0.0.1:7420" placeholder:"HOST:PORT"`
 }
 
 // Run serves until it is told to end.
-func (s serveCmd) Run(c *cli) error { return s.overHTTP(c, s.mcpFlags, s.HTTP, true) }
+func (s serveCmd) Run(c *cli) error {
+	return s.overHTTP(c, service{s.mcpFlags, s.logFlags, s.HTTP, true})
+}
+
+// service is what is served over HTTP, and where.
+type service struct {
+	mcpFlags
+	logFlags
+	address string
+	stays   bool // it owns the derived data whenever it can
+}
 
 // httpFlags say how a vault is served over HTTP.
 type httpFlags struct {
@@ -39,41 +51,66 @@ type httpFlags struct {
 	TLSKey         string        `name:"tls-key" help:"Its key." placeholder:"FILE"`
 	Rate           float64       `help:"Requests per second with one token, 0 for any number (default ${default})." default:"50" placeholder:"N"`
 	Concurrency    int           `help:"Calls at a time with one token, 0 for any number (default ${default})." default:"32" placeholder:"N"`
+	CallTimeout    time.Duration `help:"How long one call may take (default ${default})." default:"2m" placeholder:"TIME"`
+	Audit          string        `help:"Write who called what to this file, as lines of JSON: never what they wrote." placeholder:"FILE"`
 	SessionTimeout time.Duration `help:"End sessions that are idle for so long (default ${default})." default:"30m" placeholder:"TIME"`
 	MaxSessions    int           `help:"Sessions that may be open at a time (default ${default})." default:"1000" placeholder:"N"`
 }
 
-// overHTTP serves until the process is told to end. One that stays owns the
-// derived data whenever it can.
-func (h httpFlags) overHTTP(c *cli, m mcpFlags, address string, stays bool) (err error) {
+// overHTTP serves until the process is told to end.
+func (h httpFlags) overHTTP(c *cli, m service) (err error) {
 	c.raw = true
 	s, err := c.served()
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
-	options, err := h.server(c, address, s.Config().Offline)
+	options, err := h.server(c, m.address, s.Config().Offline)
 	if err != nil {
 		return err
 	}
 	s.EmbedInBackground()
-	offers := m.options(c)
-	offers.Review = h.AllowReview
-	handler, err := mcp.NewHTTP(s, offers, mcp.HTTPOptions{SessionTimeout: h.SessionTimeout, MaxSessions: h.MaxSessions})
+	c.openLog(s, m.LogLevel)
+	defer func() { err = errors.Join(err, c.closeLog()) }()
+	handler, end, err := h.handler(c, s, m.options(c), &options)
 	if err != nil {
-		return mcpUsage(err)
+		return err
 	}
-	l, err := net.Listen("tcp", address)
+	defer func() { err = errors.Join(err, end()) }()
+	l, err := net.Listen("tcp", m.address)
 	if err != nil {
 		return &vault.Error{Code: vault.Internal, Message: err.Error(), Hint: "--http 127.0.0.1:0 takes a free port"}
 	}
 	server := httpd.New(handler, options)
 	fmt.Fprintf(c.out, "%s://%s/mcp\n", h.scheme(), l.Addr())
 	defer c.indexInBackground(s)()
-	if stays {
+	if m.stays {
 		defer c.ownInBackground(s)()
 	}
 	return server.Serve(c.ctx, l)
+}
+
+// handler is what answers messages, counted and written down as the flags say.
+func (h httpFlags) handler(c *cli, s *vault.Service, offers mcp.Options, o *httpd.Options) (_ *mcp.HTTP, end func() error, err error) {
+	st := &status{svc: s}
+	o.Metrics = httpd.NewMetrics(vault.Version, st.state)
+	end = func() error { return nil }
+	told := []func(mcp.Call){c.observe, func(call mcp.Call) { o.Metrics.Call(call.Tool, string(call.Code), call.Took) }}
+	if h.Audit != "" {
+		out, err := journal.Open(h.Audit, auditBytes, auditFiles)
+		if err != nil {
+			return nil, nil, usagef("a file that can be written", "audit: %v", err)
+		}
+		a := &audit{out, c.log}
+		told, o.Denied, end = append(told, a.call), a.denied, out.Close
+	}
+	offers.Review, offers.Deadline, offers.Observe = h.AllowReview, h.CallTimeout, observers(told...)
+	handler, err := mcp.NewHTTP(s, offers, mcp.HTTPOptions{SessionTimeout: h.SessionTimeout, MaxSessions: h.MaxSessions})
+	if err != nil {
+		return nil, nil, errors.Join(mcpUsage(err), end())
+	}
+	st.sessions = handler.Sessions
+	return handler, end, nil
 }
 
 func (h httpFlags) scheme() string {

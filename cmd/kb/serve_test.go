@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"kb/internal/access"
 	"kb/internal/vaulttest"
 )
 
@@ -248,5 +249,79 @@ func TestServeTokens(t *testing.T) {
 	p.mustRun(t, "token", "revoke", "reviewer", "--token-file", file)
 	if _, fault := call(v, "search", map[string]any{"query": "owls"}); !strings.Contains(fault, "Unauthorized") {
 		t.Errorf("with a token that was revoked: %q", fault)
+	}
+}
+
+// Who called what is written down, and counted; what they wrote is not, neither
+// there nor in the log.
+func TestServeWrittenDown(t *testing.T) {
+	p := newProgram(t, vaulttest.Repo(t, parityVault))
+	dir := t.TempDir()
+	file, auditFile := dir+"/tokens.json", dir+"/audit.jsonl"
+	token := p.token(t, file, "writer", "draft")
+	s := serve(t, p, "serve", "--http", "127.0.0.1:0", "--token-file", file, "--audit", auditFile)
+	c := s.client("2026-07-28", with(token))
+	for _, call := range []struct {
+		tool string
+		args map[string]any
+	}{
+		{"search", map[string]any{"query": "zanzibar", "at": "main"}},
+		{"search", map[string]any{"query": `"zanzibar" again`, "at": "no zanzibar here"}},
+		{"get_document", map[string]any{"path": "zanzibar.md", "zanzibar": 1}},
+		{"kb_write", map[string]any{"title": "A zanzibar", "body": "zanzibar zanzibar", "tags": []string{"zanzibar"}}},
+	} {
+		if _, err := c.CallTool(context.Background(), &sdk.CallToolParams{Name: call.tool, Arguments: call.args}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if status, _ := s.get("/mcp?token="+token, "Authorization", "Bearer "+token); status != http.StatusBadRequest {
+		t.Errorf("a token in the address: %d", status)
+	}
+	s.get("/mcp", "Authorization", "Bearer nobody")
+	raw, err := os.ReadFile(auditFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for line := range strings.Lines(string(raw)) {
+		var l auditLine
+		if err := json.Unmarshal([]byte(line), &l); err != nil || l.Time == "" || l.Tool != "" && (l.Token != "writer" || l.ID == "") {
+			t.Errorf("%v: %s", err, line)
+		}
+		if l.Commit != "" {
+			l.Commit = "commit"
+		}
+		got = append(got, strings.Join([]string{l.Tool, l.At, l.Commit, l.Code}, " "))
+	}
+	want := []string{"search main commit ok", "search   not_found", "get_document   usage", "kb_write  commit ok", "   400", "   401"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("audit (-want +got):\n%s", diff)
+	}
+	out, _ := p.run("doctor", "--logs", "100", "--json")
+	var doctor struct{ Logs []string }
+	if err := json.Unmarshal([]byte(out), &doctor); err != nil || len(doctor.Logs) < 4 {
+		t.Errorf("%v: doctor shows %d lines", err, len(doctor.Logs))
+	}
+	_, metrics := s.get("/metrics")
+	for _, line := range []string{`kb_calls_total{code="ok",tool="search"} 1`, `kb_calls_total{code="not_found",tool="search"} 1`, `kb_http_answers_total{status="401"} 1`, "kb_owner 1", "kb_sessions 0", "kb_index_documents ", `kb_call_seconds_bucket{tool="search",`, "kb_derived_bytes "} {
+		if !strings.Contains(metrics, line) {
+			t.Errorf("metrics lack %s", line)
+		}
+	}
+	for name, text := range map[string]string{"audit": string(raw), "log": strings.Join(doctor.Logs, "\n"), "metrics": metrics} {
+		for _, secret := range []string{"zanzibar", token, strings.TrimPrefix(token, access.Prefix), "nobody"} {
+			if strings.Contains(text, secret) {
+				t.Errorf("%s holds %q:\n%s", name, secret, text)
+			}
+		}
+	}
+	if !strings.Contains(strings.Join(doctor.Logs, "\n"), `"query":"#`) {
+		t.Errorf("log: %s", doctor.Logs)
+	}
+	if status, _ := s.get("/metrics", "X-Forwarded-For", "10.0.0.1"); status != http.StatusUnauthorized {
+		t.Errorf("metrics through a proxy: %d", status)
+	}
+	if status, _ := s.get("/metrics", "X-Forwarded-For", "10.0.0.1", "Authorization", "Bearer "+token); status != http.StatusOK {
+		t.Errorf("metrics through a proxy with a token: %d", status)
 	}
 }

@@ -29,17 +29,25 @@ type callers struct {
 type caller struct {
 	rate    *rate.Limiter
 	running int
+	streams int
 }
 
-// manyCallers is when those who ask for nothing are forgotten.
-const manyCallers = 4096
+const (
+	manyCallers = 4096 // when those who ask for nothing are forgotten
+	mostStreams = 64   // of one caller, at a time
+)
 
 // enter begins a request of a caller, or says after what time it may come again.
-func (c *callers) enter(id string) (leave func(), wait time.Duration, ok bool) {
+// A stream is no call that runs: there may be mostStreams.
+func (c *callers) enter(id string, stream bool) (leave func(), wait time.Duration, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	is := c.caller(id)
-	if c.limits.Concurrent > 0 && is.running >= c.limits.Concurrent {
+	count, most := &is.running, c.limits.Concurrent
+	if stream {
+		count, most = &is.streams, mostStreams
+	}
+	if most > 0 && *count >= most {
 		return nil, time.Second, false
 	}
 	if c.limits.Rate > 0 {
@@ -50,11 +58,11 @@ func (c *callers) enter(id string) (leave func(), wait time.Duration, ok bool) {
 			return nil, d, false
 		}
 	}
-	is.running++
+	*count++
 	return func() {
 		c.mu.Lock()
 		defer c.mu.Unlock()
-		is.running--
+		*count--
 	}, 0, true
 }
 
@@ -64,7 +72,7 @@ func (c *callers) caller(id string) *caller {
 	}
 	if len(c.known) >= manyCallers {
 		for id, is := range c.known {
-			if is.running == 0 && is.rate.Tokens() >= float64(is.rate.Burst()) {
+			if is.running+is.streams == 0 && is.rate.Tokens() >= float64(is.rate.Burst()) {
 				delete(c.known, id)
 			}
 		}
@@ -74,22 +82,17 @@ func (c *callers) caller(id string) *caller {
 	return is
 }
 
-// limited answers a request of a caller who asks for too much. A stream is no
-// call that runs: it counts at its beginning only.
+// limited answers a request of a caller who asks for too much.
 func (s *Server) limited(w http.ResponseWriter, r *http.Request, stream bool) (leave func(), ok bool) {
 	id := access.From(r.Context())
 	if id == nil {
 		return func() {}, true
 	}
-	leave, wait, ok := s.callers.enter(id.ID)
+	leave, wait, ok := s.callers.enter(id.ID, stream)
 	if !ok {
 		w.Header().Set("Retry-After", strconv.Itoa(max(1, int(math.Ceil(wait.Seconds())))))
 		http.Error(w, "too many requests with this token", http.StatusTooManyRequests)
 		return nil, false
-	}
-	if stream {
-		leave()
-		leave = func() {}
 	}
 	return leave, true
 }

@@ -15,42 +15,57 @@ import (
 // maxDepth is how deep a message may nest. What anybody asks for needs ten.
 const maxDepth = 64
 
-// messages tells who sends a request, and reads it whole, within bounds, before
-// it is handled: a handler never waits for a peer that sends slowly.
+// messages has requests handled that are admitted.
 func (s *Server) messages(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if s.draining.Load() {
-			w.Header().Set("Retry-After", "1")
-			http.Error(w, "this server is ending", http.StatusServiceUnavailable)
-			return
-		}
-		r, ok := s.identify(w, r)
+		status := &statusWriter{ResponseWriter: w, status: http.StatusOK}
+		admitted, leave, ok := s.admit(status, r)
 		if !ok {
-			return
-		}
-		body, ok := s.body(w, r)
-		if !ok {
-			return
-		}
-		calls := peek(body)
-		if !s.allowed(w, r, calls) {
-			return
-		}
-		stream := r.Method == http.MethodGet || endless(calls)
-		leave, ok := s.limited(w, r, stream)
-		if !ok {
+			if s.o.Denied != nil {
+				s.o.Denied(access.From(admitted.Context()), status.status)
+			}
 			return
 		}
 		defer leave()
-		r.Body = io.NopCloser(bytes.NewReader(body))
-		r.ContentLength = int64(len(body))
-		if stream {
-			ctx, cancel := s.streaming(r)
-			defer cancel()
-			r = r.WithContext(ctx)
-		}
-		next.ServeHTTP(&impatient{ResponseWriter: w, rc: http.NewResponseController(w)}, r)
+		next.ServeHTTP(&impatient{ResponseWriter: w, rc: http.NewResponseController(w), patience: s.times.write}, admitted)
 	})
+}
+
+// admit tells who sends a request, and reads it whole, within bounds, before it is
+// handled: a handler never waits for a peer that sends slowly. It answers what it
+// does not admit.
+func (s *Server) admit(w http.ResponseWriter, r *http.Request) (_ *http.Request, leave func(), ok bool) {
+	if s.draining.Load() {
+		w.Header().Set("Retry-After", "1")
+		http.Error(w, "this server is ending", http.StatusServiceUnavailable)
+		return r, nil, false
+	}
+	if r, ok = s.identify(w, r); !ok {
+		return r, nil, false
+	}
+	body, ok := s.body(w, r)
+	if !ok {
+		return r, nil, false
+	}
+	calls := peek(body)
+	if !s.allowed(w, r, calls) {
+		return r, nil, false
+	}
+	stream := r.Method == http.MethodGet || endless(calls)
+	done, ok := s.limited(w, r, stream)
+	if !ok {
+		return r, nil, false
+	}
+	r.Body = io.NopCloser(bytes.NewReader(body))
+	r.ContentLength = int64(len(body))
+	if !stream {
+		return r, done, true
+	}
+	ctx, cancel := s.streaming(r)
+	return r.WithContext(ctx), func() {
+		cancel()
+		done()
+	}, true
 }
 
 // streaming is the context of an answer without an end: it ends with the server,
@@ -87,7 +102,7 @@ func (s *Server) watch(ctx context.Context, end context.CancelFunc, token string
 // body reads the body of a request, or answers why not.
 func (s *Server) body(w http.ResponseWriter, r *http.Request) ([]byte, bool) {
 	rc := http.NewResponseController(w)
-	if err := rc.SetReadDeadline(time.Now().Add(bodyTime)); err != nil && !errors.Is(err, http.ErrNotSupported) {
+	if err := rc.SetReadDeadline(time.Now().Add(s.times.body)); err != nil && !errors.Is(err, http.ErrNotSupported) {
 		return nil, false
 	}
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, s.o.MaxBody))
@@ -165,17 +180,18 @@ func endless(calls []call) bool {
 // impatient gives up on a peer that does not read what is written to it.
 type impatient struct {
 	http.ResponseWriter
-	rc *http.ResponseController
+	rc       *http.ResponseController
+	patience time.Duration
 }
 
 func (w *impatient) Write(b []byte) (int, error) {
-	_ = w.rc.SetWriteDeadline(time.Now().Add(writeTime)) // without a connection there is none to wait for
+	_ = w.rc.SetWriteDeadline(time.Now().Add(w.patience)) // without a connection there is none to wait for
 	return w.ResponseWriter.Write(b)
 }
 
 // Flush implements [http.Flusher].
 func (w *impatient) Flush() {
-	_ = w.rc.SetWriteDeadline(time.Now().Add(writeTime))
+	_ = w.rc.SetWriteDeadline(time.Now().Add(w.patience))
 	_ = w.rc.Flush()
 }
 

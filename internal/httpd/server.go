@@ -22,6 +22,8 @@ import (
 	"time"
 
 	"golang.org/x/net/netutil"
+
+	"kb/internal/access"
 )
 
 // Options of a server. The zero value serves this machine, without tokens.
@@ -29,6 +31,8 @@ type Options struct {
 	AllowHosts []string                         // names, or name:port, under which it is reached beside loopback addresses
 	Access     *Access                          // nil lets everybody call who reaches it
 	Limits     Limits                           // of each token
+	Metrics    *Metrics                         // shown at /metrics; may be nil
+	Denied     func(*access.Identity, int)      // hears of requests to /mcp that were not handled, by status; may be nil
 	MaxBody    int64                            // of a request, in bytes: 4 MiB if 0
 	Drain      time.Duration                    // how long calls may go on after the end: 10 s if 0
 	Recheck    time.Duration                    // how often the token of an open stream is looked at: 15 s if 0
@@ -36,14 +40,13 @@ type Options struct {
 	Log        func(format string, args ...any) // may be nil
 }
 
-// How long a peer may take. A call's answer may take as long as the call; what
-// is bounded is the time in which nothing moves.
-const (
-	headTime  = 10 * time.Second
-	bodyTime  = 30 * time.Second
-	writeTime = 30 * time.Second
-	idleTime  = 2 * time.Minute
+// times are how long a peer may take. A call's answer may take as long as the
+// call; what is bounded is the time in which nothing moves.
+type times struct{ head, body, write, idle time.Duration }
 
+var patience = times{head: 10 * time.Second, body: 30 * time.Second, write: 30 * time.Second, idle: 2 * time.Minute}
+
+const (
 	maxHeader      = 64 << 10
 	maxConnections = 4096
 )
@@ -51,6 +54,7 @@ const (
 // Server serves one handler. Make it with [New].
 type Server struct {
 	o       Options
+	times   times
 	hosts   hosts
 	callers callers
 	handler http.Handler
@@ -63,14 +67,19 @@ type Server struct {
 // New makes a server that has messages to /mcp handled.
 func New(messages http.Handler, o Options) *Server {
 	o.complete()
-	s := &Server{o: o, hosts: newHosts(o.names()), callers: callers{limits: o.Limits, known: map[string]*caller{}}}
+	s := &Server{o: o, times: patience, hosts: newHosts(o.names()), callers: callers{limits: o.Limits, known: map[string]*caller{}}}
 	s.streams, s.endAll = context.WithCancel(context.Background())
 	mux := http.NewServeMux()
 	mux.Handle("/mcp", s.messages(messages))
 	mux.HandleFunc("GET /healthz", s.health)
 	mux.HandleFunc("GET "+metadataPath, s.metadata)
 	mux.HandleFunc("GET "+metadataPath+"/", s.metadata)
-	s.handler = s.recovering(s.hosts.guard(mux))
+	s.handler = s.hosts.guard(mux)
+	if o.Metrics != nil {
+		mux.HandleFunc("GET /metrics", s.metrics)
+		s.handler = o.Metrics.counting(s.handler)
+	}
+	s.handler = s.recovering(s.handler)
 	return s
 }
 
@@ -108,8 +117,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.handler.S
 func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	server := &http.Server{
 		Handler:           s,
-		ReadHeaderTimeout: headTime,
-		IdleTimeout:       idleTime,
+		ReadHeaderTimeout: s.times.head,
+		IdleTimeout:       s.times.idle,
 		MaxHeaderBytes:    maxHeader,
 		TLSConfig:         s.o.TLS,
 		ErrorLog:          log.New(lines(s.o.Log), "", 0),
