@@ -14,7 +14,7 @@ import { encode } from 'gpt-tokenizer/encoding/o200k_base';
 
 const [kb, planFile] = process.argv.slice(2);
 const plan = JSON.parse(readFileSync(planFile, 'utf8'));
-const varying = ['seconds', 'disk_bytes', 'unchanged', 'added', 'repeated', 'similar'];
+const varying = ['seconds', 'disk_bytes', 'unchanged', 'added', 'repeated', 'similar', 'similar_mode', 'similar_degraded'];
 const faults = [];
 
 const client = new Client({ name: 'kb-client-test', version: '1.0.0' });
