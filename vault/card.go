@@ -131,29 +131,57 @@ func (w *view) titleOf(i int, c *card) string {
 	return fileTitle(w.docs[i].path)
 }
 
+// docNames is what a note is called, each name in the form in which names are
+// compared.
+type docNames struct {
+	title string
+	all   []string // title, file name and aliases; none empty, each once
+}
+
 // titles maps folded titles and aliases to docs.
 func (w *view) titles(ctx context.Context) (map[string][]int, error) {
 	cards, err := w.allCards(ctx)
 	if err != nil {
 		return nil, err
 	}
+	var was []docNames
+	s := w.earlier(func(c *contents) bool { was = c.called; return was != nil })
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.names != nil && !w.partial.Load() {
 		return w.names, nil
 	}
-	names := map[string][]int{}
+	called := make([]docNames, len(w.docs))
 	for i, c := range cards {
-		var mine []string
-		for _, name := range append([]string{w.titleOf(i, c), fileTitle(w.docs[i].path)}, c.aliases...) {
-			if key := foldName(name); key != "" && !slices.Contains(mine, key) {
-				mine = append(mine, key)
-				names[key] = append(names[key], i)
-			}
+		if s != nil && s.was[i] >= 0 {
+			called[i] = was[s.was[i]]
+		} else {
+			called[i] = w.namesOf(i, c)
 		}
 	}
-	w.names = names
-	return names, nil
+	w.called, w.names = called, mapNames(called)
+	return w.names, nil
+}
+
+func (w *view) namesOf(i int, c *card) docNames {
+	title := w.titleOf(i, c)
+	n := docNames{title: foldName(title)}
+	for _, name := range append([]string{title, fileTitle(w.docs[i].path)}, c.aliases...) {
+		if key := foldName(name); key != "" && !slices.Contains(n.all, key) {
+			n.all = append(n.all, key)
+		}
+	}
+	return n
+}
+
+func mapNames(called []docNames) map[string][]int {
+	names := make(map[string][]int, len(called))
+	for i, n := range called {
+		for _, key := range n.all {
+			names[key] = append(names[key], i)
+		}
+	}
+	return names
 }
 
 // foldName is the form in which names are compared: without differences of case,

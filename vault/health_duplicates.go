@@ -1,8 +1,11 @@
 package vault
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
+	"slices"
 
 	"kb/embed"
 	"kb/note"
@@ -50,19 +53,19 @@ func (by *comparison) words(why string) { *by = comparison{mode: "text", degrade
 
 // duplicates finds notes that say nearly the same: by their words, and by their
 // meaning.
-func (x *inspector) duplicates(ctx context.Context, h *CollectionHealth, docs []int) error {
+func (x *inspector) duplicates(ctx context.Context, f *collectionFindings, docs []int) error {
 	var long []int
 	for _, i := range docs {
 		if x.cards[i].words >= max(x.MinWords, 20) {
 			long = append(long, i)
 		}
 	}
-	worded := x.worded(long)
+	worded := x.worded(f.col, long)
 	reported := map[int]bool{}
 	for _, i := range long {
 		if like, ok := worded[i]; ok && like.share >= nearDuplicate {
 			reported[i] = true
-			x.issue(&h.NearDuplicates, i, 1, mendDuplicate, "about %.0f %% the same as %s", 100*like.share, x.docs[like.doc].path)
+			f.add(findNearDuplicates, i, 1, like.doc, sayNearDuplicate)
 		}
 	}
 	if x.by.meaning != nil {
@@ -77,51 +80,23 @@ func (x *inspector) duplicates(ctx context.Context, h *CollectionHealth, docs []
 		for _, t := range twins {
 			if !reported[t.doc] {
 				reported[t.doc] = true
-				x.issue(&h.NearDuplicates, t.doc, 1, mendDuplicate, "means nearly the same as %s", x.docs[t.of].path)
+				f.add(findNearDuplicates, t.doc, 1, t.of, sayMeansTheSame)
 			}
 		}
 	}
-	sortIssues(h.NearDuplicates)
+	slices.SortFunc(f.lists[findNearDuplicates], func(a, b finding) int { return cmp.Compare(a.doc, b.doc) })
 	return nil
 }
 
 const mendDuplicate = "merge them, or link one to the other"
 
-// overlap is how much of a note another has, too.
-type overlap struct {
-	doc   int
-	share float64
+func sayNearDuplicate(x *inspector, f finding) (message, mend string) {
+	like := x.cards[f.doc].sketch.Similar(x.cards[f.other].sketch)
+	return fmt.Sprintf("about %.0f %% the same as %s", 100*like, x.docs[f.other].path), mendDuplicate
 }
 
-// worded finds for each note an earlier one with which it has words in common, by
-// their sketches: notes that agree in two neighbouring places are compared. The
-// first is taken that is a near duplicate, else that with most.
-func (x *inspector) worded(docs []int) map[int]overlap {
-	type band struct {
-		place int
-		a, b  uint32
-	}
-	buckets := map[band][]int{}
-	best := map[int]overlap{}
-	const crowd = 64 // templates by the hundred: compare with the first few
-	for _, i := range docs {
-		s := x.cards[i].sketch
-		for k := 0; k+1 < len(s); k += 2 {
-			key := band{k, s[k], s[k+1]}
-			for _, j := range buckets[key] {
-				if best[i].share >= nearDuplicate || x.docs[j].blob == x.docs[i].blob {
-					continue
-				}
-				if share := s.Similar(x.cards[j].sketch); share > best[i].share {
-					best[i] = overlap{j, share}
-				}
-			}
-			if len(buckets[key]) < crowd {
-				buckets[key] = append(buckets[key], i)
-			}
-		}
-	}
-	return best
+func sayMeansTheSame(x *inspector, f finding) (message, mend string) {
+	return "means nearly the same as " + x.docs[f.other].path, mendDuplicate
 }
 
 // twin is a note that means nearly the same as one before it.

@@ -2,21 +2,23 @@ package vault
 
 import "kb/note"
 
-// flag reports what somebody flagged, with the reason.
-func (x *inspector) flag(h *CollectionHealth, i int) {
-	c := x.cards[i]
-	since := c.day(keyFlagged)
-	if said := c.text(keyFlagged); said == "" || said == "false" {
-		return
-	}
-	message := "flagged"
-	if since != "" {
+// flagged reports whether somebody flagged the note.
+func (c *card) flagged() bool {
+	said := c.text(keyFlagged)
+	return said != "" && said != "false"
+}
+
+// sayFlagged tells when and why a note was flagged.
+func sayFlagged(x *inspector, f finding) (message, mend string) {
+	c := x.cards[f.doc]
+	message = "flagged"
+	if since := c.day(keyFlagged); since != "" {
 		message += " on " + since
 	}
 	if why := c.text(keyFlaggedReason); why != "" {
 		message += ": " + oneLine(why, 300)
 	}
-	x.issue(&h.Flagged, i, c.lineOf(keyFlagged), "mend it, then confirm it: kb_edit confirm", "%s", message)
+	return message, "mend it, then confirm it: kb_edit confirm"
 }
 
 // day is the date that a property holds, "" for none.

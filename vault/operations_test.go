@@ -337,7 +337,7 @@ func TestDigestFits(t *testing.T) {
 }
 
 // clone makes a bare repository of a bundle or a packed one.
-func clone(t *testing.T, archive string) string {
+func clone(t testing.TB, archive string) string {
 	t.Helper()
 	dir := t.TempDir()
 	if strings.HasSuffix(archive, ".tar.gz") {

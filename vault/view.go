@@ -1,7 +1,6 @@
 package vault
 
 import (
-	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -56,15 +55,17 @@ type contents struct {
 	partial atomic.Bool // a note could not be read: what was derived is not to be kept
 
 	resolving sync.Once
-	finders   map[*collection]*note.Resolver // see keptResolvers
 
-	mu    sync.Mutex
-	text  *index.View
-	cards []*card
-	names map[string][]int // folded title, alias → docs
-	dates map[*repo]*gitstore.Dates
-	links *linkGraph
-	near  map[*embed.Index]*covered // vectors, by the model they are of
+	mu      sync.Mutex
+	finders map[*collection]*note.Resolver // see keptResolvers
+	text    *index.View
+	cards   []*card
+	called  []docNames
+	names   map[string][]int // folded title, alias → docs
+	dates   map[*repo]*gitstore.Dates
+	links   *linkGraph
+	alike   map[comparedBy]map[int]overlap // what notes have in common with an earlier one
+	near    map[*embed.Index]*covered      // vectors, by the model they are of
 }
 
 const cachedViews = 6
@@ -222,11 +223,8 @@ func pathsOf(files []gitstore.File) []string {
 
 // finish sorts the docs and builds the maps.
 func (w *view) finish() {
-	order := func(a, b doc) int {
-		return cmp.Or(strings.Compare(a.col.Name, b.col.Name), strings.Compare(a.path, b.path))
-	}
-	if !slices.IsSortedFunc(w.docs, order) {
-		slices.SortFunc(w.docs, order)
+	if !slices.IsSortedFunc(w.docs, doc.compare) {
+		slices.SortFunc(w.docs, doc.compare)
 	}
 	w.byPath = make(map[string]int, len(w.docs))
 	w.samePath = map[string][]int{}

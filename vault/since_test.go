@@ -1,0 +1,127 @@
+package vault_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"kb/internal/vaulttest"
+)
+
+// Whatever happens to a vault, what is derived of a view from that of an earlier
+// one is what is derived from nothing.
+func TestDerivedSinceIsDerivedAfresh(t *testing.T) {
+	for seed := range uint64(12) {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			h := history{t: t, r: rand.New(rand.NewPCG(seed, 1)), dir: vaulttest.Repo(t, "-- README.md --\nHome\n-- @commit 2024-01-01 first --\n"), notes: map[string]string{}}
+			for range 25 {
+				h.write(h.anyPath())
+			}
+			v := openVault(t, h.dir)
+			updates := 0
+			for range 40 {
+				for range 1 + h.r.IntN(3) {
+					h.step()
+				}
+				_, updated, err := v.DerivedAfresh(context.Background())
+				if err != nil {
+					t.Fatalf("%v\n%s", err, strings.Join(h.log, "\n"))
+				}
+				if updated {
+					updates++
+				}
+			}
+			if updates < 30 {
+				t.Errorf("only %d of 40 views were derived from an earlier one", updates)
+			}
+		})
+	}
+}
+
+// history changes a work tree at random.
+type history struct {
+	t     *testing.T
+	r     *rand.Rand
+	dir   string
+	notes map[string]string
+	log   []string
+}
+
+func (h *history) anyPath() string {
+	names := []string{"a", "B", "b", "c d", "é", "index", "README", "x.y"}
+	p := names[h.r.IntN(len(names))] + []string{".md", ".md", ".md", ".md", ".markdown", ".png"}[h.r.IntN(6)]
+	for range h.r.IntN(3) {
+		p = path.Join(names[h.r.IntN(4)]+"dir", p)
+	}
+	return p
+}
+
+func (h *history) known() string {
+	all := make([]string, 0, len(h.notes))
+	for p := range h.notes {
+		all = append(all, p)
+	}
+	slices.Sort(all)
+	return all[h.r.IntN(len(all))]
+}
+
+func (h *history) step() {
+	switch n := h.r.IntN(10); {
+	case n < 4:
+		h.write(h.known())
+	case n < 6:
+		h.write(h.anyPath())
+	case n < 8 && len(h.notes) > 8:
+		h.remove(h.known())
+	case n < 9:
+		from, to := h.known(), h.anyPath()
+		text := h.notes[from]
+		h.remove(from)
+		h.put(to, text)
+	default:
+		h.put(h.anyPath(), h.notes[h.known()])
+	}
+}
+
+func (h *history) write(p string) { h.put(p, h.text()) }
+
+func (h *history) put(p, text string) {
+	h.log = append(h.log, fmt.Sprintf("write %s: %q", p, text))
+	h.notes[p] = text
+	vaulttest.Write(h.t, h.dir, p, text)
+}
+
+func (h *history) remove(p string) {
+	h.log = append(h.log, "remove "+p)
+	delete(h.notes, p)
+	if err := os.Remove(filepath.Join(h.dir, filepath.FromSlash(p))); err != nil {
+		h.t.Fatal(err)
+	}
+}
+
+// text is a note with names, links and sentences that others have, too.
+func (h *history) text() string {
+	var b strings.Builder
+	pick := func(s ...string) string { return s[h.r.IntN(len(s))] }
+	if h.r.IntN(2) == 0 {
+		fmt.Fprintf(&b, "---\ntitle: %s\naliases: [%s, %s]\n---\n", pick("a", "One", "Two"), pick("b", "nick", "ONE"), pick("é", "nowhere", "other"))
+	}
+	fmt.Fprintf(&b, "# %s\n\n## %s\n\ntext ^%s\n\n", pick("a", "One", "Two", "Three"), pick("H", "G"), pick("x", "y"))
+	for range h.r.IntN(5) {
+		target := pick("a", "b", "c d", "é", "One", "nick", "nowhere", "index", "x.y", "a.png", h.anyPath(), h.anyPath()) + pick("", "", "#H", "#G", "#^x")
+		fmt.Fprintf(&b, pick("[[%s]]\n", "![[%s]]\n", "[t](<%s>)\n", "[t](<../%s>)\n", "[t](</%s?q>)\n"), target)
+	}
+	fmt.Fprintf(&b, "[f](%s)\n\n", pick("adir", "../Bdir/", ".", "..", "bdir/adir"))
+	for i := range 6 {
+		if h.r.IntN(12) > 0 {
+			fmt.Fprintf(&b, "Sentence %d is about otters and badgers that live in the river number %d all the year.\n", i, i)
+		}
+	}
+	return b.String()
+}
