@@ -456,3 +456,29 @@ func gitTry(dir string, args ...string) (string, error) {
 	out, err := cmd.CombinedOutput()
 	return string(out), err
 }
+
+// Before makes a commit of its own below that of Edits; the draft moves past both
+// at once, and a change that is none makes neither.
+func TestAppendBefore(t *testing.T) {
+	t.Parallel()
+	dir := newRepo(t, map[string]string{"a.md": "1\n"})
+	s := open(t, dir)
+	c := put("x", map[string]string{"a.md": "merged\n"})
+	c.Before = func() (string, []gitstore.Edit) {
+		return "import", []gitstore.Edit{{Path: "a.md", Src: []byte("theirs\n")}}
+	}
+	w := mustAppend(t, s, c)
+	if got := git(t, dir, "log", "--format=%s", "main..drafts/x"); strings.Fields(got)[0] != "add" || !strings.Contains(got, "import") {
+		t.Errorf("commits:\n%s", got)
+	}
+	if below, above := git(t, dir, "show", "drafts/x~1:a.md"), git(t, dir, "show", "drafts/x:a.md"); below != "theirs" || above != "merged" {
+		t.Errorf("below %q, above %q", below, above)
+	}
+	if parent := strings.TrimSpace(git(t, dir, "rev-parse", "drafts/x~2")); w.Parent.String() != parent {
+		t.Errorf("parent %s, want %s", w.Parent, parent)
+	}
+	if _, err := s.Append(context.Background(), c); !errors.Is(err, ErrNoChange) {
+		t.Errorf("again: got %v, want %v", err, ErrNoChange)
+	}
+	fsck(t, dir)
+}

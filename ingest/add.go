@@ -289,14 +289,17 @@ func bytesOf(n *vault.Import) int {
 // longer there. Nothing is deleted for it.
 func (a *Adder) Gone(dir, id string) (list []vault.AddedNote) {
 	prefix := strings.TrimSuffix(id, "/") + "/"
+	if id == "file:" { // the repository's root
+		prefix = id
+	}
 	for _, from := range slices.Sorted(maps.Keys(a.known)) {
 		rest, ok := strings.CutPrefix(from, prefix)
-		if !ok {
+		if !ok || prefix == "file:" && (strings.HasPrefix(rest, "/") || strings.HasPrefix(rest, "~/")) {
 			continue
 		}
 		rest, _, _ = strings.Cut(rest, "#") // a conversation of an export
 		rel, err := url.PathUnescape(rest)
-		if err != nil {
+		if err != nil || !filepath.IsLocal(filepath.FromSlash(rel)) {
 			continue
 		}
 		if _, err = os.Lstat(filepath.Join(dir, filepath.FromSlash(rel))); errors.Is(err, fs.ErrNotExist) {

@@ -171,18 +171,22 @@ func (o FindOptions) FileID(abs string) string {
 		return "file:" + (&url.URL{Path: rel}).EscapedPath()
 	}
 	if rel, ok := below(o.Home, abs); ok {
-		return "file:~/" + (&url.URL{Path: rel}).EscapedPath()
+		return strings.TrimSuffix("file:~/"+(&url.URL{Path: rel}).EscapedPath(), "/")
 	}
 	return "file://" + (&url.URL{Path: "/" + strings.TrimPrefix(filepath.ToSlash(abs), "/")}).EscapedPath()
 }
 
-// below is the path of a file from a directory that holds it.
+// below is the path of a file from a directory that holds it, "" for the directory
+// itself.
 func below(dir, name string) (string, bool) {
 	if dir == "" {
 		return "", false
 	}
 	for _, d := range []string{dir, resolved(dir)} {
-		if rel, err := filepath.Rel(d, name); err == nil && filepath.IsLocal(rel) && rel != "." {
+		if rel, err := filepath.Rel(d, name); err == nil && filepath.IsLocal(rel) {
+			if rel == "." {
+				rel = ""
+			}
 			return filepath.ToSlash(rel), true
 		}
 	}

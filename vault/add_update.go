@@ -109,10 +109,32 @@ func (a *adding) mergeEdits(ctx context.Context, at, hash string, ours, theirs [
 	return canonicalBody([]byte(named)), true, nil
 }
 
-// importedText finds the text of a hash in the history of a note: the hash proves
-// that it is the one that was imported. It is empty when no version has it.
+// importedText finds the text of a hash in the history of a note, also in that of
+// drafts which were squashed: the hash proves that it is the one that was imported.
+// It is empty when no version has it.
 func (a *adding) importedText(ctx context.Context, at, hash string) ([]byte, error) {
-	versions, err := a.col.repo.Log(ctx, a.g.on, a.col.full(at), 0)
+	text, err := a.textOfHash(ctx, a.g.on, at, hash)
+	if text != nil || err != nil {
+		return text, err
+	}
+	refs, err := a.col.repo.Refs("refs/kb/kept/")
+	if err != nil {
+		return nil, errorf(Internal, "history of %s: %w", at, err)
+	}
+	for _, ref := range refs {
+		if ref.Err != nil {
+			continue // leads nowhere
+		}
+		if text, err := a.textOfHash(ctx, ref.Commit, at, hash); text != nil || err != nil {
+			return text, err
+		}
+	}
+	return nil, nil
+}
+
+// textOfHash looks through the versions of a note as of a commit.
+func (a *adding) textOfHash(ctx context.Context, id gitstore.CommitID, at, hash string) ([]byte, error) {
+	versions, err := a.col.repo.Log(ctx, id, a.col.full(at), 0)
 	if err != nil && !errors.Is(err, gitstore.ErrNotFound) {
 		return nil, errorf(Internal, "history of %s: %w", at, err)
 	}

@@ -1,0 +1,263 @@
+package vault_test
+
+import (
+	"strings"
+	"testing"
+
+	"kb/internal/vaulttest"
+	"kb/vault"
+)
+
+const addedTo = `
+-- kb.yaml --
+collections:
+  - {name: notes, path: notes, writable: true}
+  - {name: manual, path: manual}
+protected: ["notes/legal/**"]
+-- notes/first.md --
+# First
+A note that a person wrote.
+-- manual/intro.md --
+# Intro
+-- @commit 2024-01-01 first --
+`
+
+// document is one to be added.
+func document(source, title, body string) map[string]any {
+	return map[string]any{"source": source, "type": "html", "title": title, "body": body}
+}
+
+func addTo(t *testing.T, s *vault.Service, args map[string]any, docs ...map[string]any) *vault.Added {
+	t.Helper()
+	all := map[string]any{"notes": docs}
+	for k, v := range args {
+		all[k] = v
+	}
+	return do[vault.Added](t, s, "kb_add", all)
+}
+
+// outcome is a result in brief: what happened to each document.
+func outcome(r *vault.Added) string {
+	var out []string
+	for _, list := range []struct {
+		what  string
+		notes []vault.AddedNote
+	}{{"added", r.Added}, {"updated", r.Updated}, {"skipped", r.Skipped}, {"failed", r.Failed}} {
+		for _, n := range list.notes {
+			mark := ""
+			if n.Conflict {
+				mark = " conflict"
+			}
+			out = append(out, list.what+" "+n.Path+mark)
+		}
+	}
+	return strings.Join(out, "; ")
+}
+
+func TestAdd(t *testing.T) {
+	dir := vaulttest.Repo(t, addedTo)
+	s := vaulttest.Service(t, dir)
+	steps := []struct {
+		name string
+		args map[string]any
+		docs []map[string]any
+		want string
+	}{
+		{"new ones", nil, []map[string]any{document("https://example.org/a", "Page A", "Text of a.\n"), document("file:b.txt", "Page B", "Text of b.\n")}, "added page-a.md; added page-b.md"},
+		{"the same again", nil, []map[string]any{document("https://example.org/a", "Page A", "Text of a.\n")}, "skipped page-a.md"},
+		{"the same but for blank lines", nil, []map[string]any{document("https://example.org/a", "Page A", "\n\nText of a.\n\n")}, "skipped page-a.md"},
+		{"the same text from elsewhere", nil, []map[string]any{document("https://example.org/mirror", "Mirror", "Text of a.\n")}, "skipped page-a.md"},
+		{"twice in one call", nil, []map[string]any{document("https://example.org/c", "Page C", "Text of c.\n"), document("https://example.org/c2", "Page C2", "Text of c.\n")}, "added page-c.md; skipped page-c.md"},
+		{"a title that is taken", nil, []map[string]any{document("https://example.org/d", "FIRST", "Other text.\n")}, "added first-2.md"},
+		{"a changed source", nil, []map[string]any{document("https://example.org/a", "Page A", "Text of a, changed.\n")}, "updated page-a.md"},
+		{"in a directory", map[string]any{"directory": "deep/er/"}, []map[string]any{document("file:e", "Page A", "E.\n")}, "added deep/er/page-a-2.md"},
+		{"nothing in it", nil, []map[string]any{document("file:f", "Empty", " \n"), document("file:g", "Page G", "G.\n")}, "added page-g.md; failed "},
+		{"its frontmatter does not parse", nil, []map[string]any{document("file:h", "H", "---\ntags: [a\n---\nH.\n")}, "failed "},
+		{"a protected place", nil, []map[string]any{document("file:i", "Claude", "I.\n"), document("file:j", "AGENTS", "J.\n")}, "failed ; failed "},
+		{"a file that leaves the directory", nil, []map[string]any{{"title": "K", "body": "K.\n", "files": []map[string]any{{"path": "../../x.png", "data": "AA=="}}}}, "failed "},
+		{"a file that takes orders", nil, []map[string]any{{"title": "L", "body": "L.\n", "files": []map[string]any{{"path": ".git/config", "data": "AA=="}}}}, "failed "},
+		{"a file beside", nil, []map[string]any{{"title": "M", "body": "![](attachments/m.png)\n", "files": []map[string]any{{"path": "attachments/m.png", "data": "AA=="}}}}, "added m.md"},
+	}
+	for _, tt := range steps {
+		if got := outcome(addTo(t, s, tt.args, tt.docs...)); got != tt.want {
+			t.Errorf("%s: got %q, want %q", tt.name, got, tt.want)
+		}
+	}
+	want := "---\ntitle: Page A\n"
+	if got := vaulttest.Git(t, dir, "show", "drafts/inbox:notes/page-a.md"); !strings.HasPrefix(got, want) || !strings.HasSuffix(got, "\n---\n\nText of a, changed.") || strings.Count(got, "source_hash") != 1 {
+		t.Errorf("the updated note is\n%s", got)
+	}
+	for _, path := range []string{"notes/attachments/m.png", "notes/deep/er/page-a-2.md"} {
+		vaulttest.Git(t, dir, "cat-file", "-e", "drafts/inbox:"+path)
+	}
+	if got := vaulttest.Git(t, dir, "status", "--porcelain"); got != "" {
+		t.Errorf("the work tree changed: %s", got)
+	}
+}
+
+func TestAddRefuses(t *testing.T) {
+	s := vaulttest.Service(t, vaulttest.Repo(t, addedTo))
+	for name, tt := range map[string]struct {
+		args map[string]any
+		want vault.Code
+	}{
+		"read only":   {map[string]any{"collection": "manual"}, vault.ReadOnly},
+		"protected":   {map[string]any{"directory": "legal"}, vault.Protected},
+		"outside":     {map[string]any{"directory": "../manual"}, vault.Usage},
+		"draft name":  {map[string]any{"draft": "../x"}, vault.Usage},
+		"no document": {map[string]any{"notes": nil}, vault.Usage},
+	} {
+		args := map[string]any{"notes": []map[string]any{document("file:a", "A", "A.\n")}}
+		for k, v := range tt.args {
+			args[k] = v
+		}
+		if v, has := args["notes"]; has && v == nil {
+			delete(args, "notes")
+		}
+		if _, err := try[vault.Added](s, "kb_add", args); vault.AsError(err).Code != tt.want {
+			t.Errorf("%s: got %v, want %s", name, err, tt.want)
+		}
+	}
+}
+
+const imported = "One line.\n\nTwo lines.\n\nThree lines.\n\nFour lines.\n"
+
+// edited makes a repository in which a person edited an imported note.
+func edited(t *testing.T, strategy string, edits ...string) (string, *vault.Service) {
+	t.Helper()
+	dir := vaulttest.Repo(t, addedTo)
+	s := vaulttest.Service(t, dir)
+	addTo(t, s, nil, document("https://example.org/a", "Page A", imported))
+	do[vault.ReviewMerged](t, s, "review_merge", map[string]any{"name": "inbox", "strategy": strategy})
+	text := vaulttest.Git(t, dir, "show", "main:notes/page-a.md") + "\n"
+	vaulttest.Write(t, dir, "notes/page-a.md", strings.NewReplacer(edits...).Replace(text))
+	vaulttest.Commit(t, dir, "2024-02-01", "a person's edit")
+	return dir, s
+}
+
+// What people and the source change in different places stays, again and again.
+func TestAddMergesEdits(t *testing.T) {
+	for _, strategy := range []string{"merge", "squash"} {
+		dir, s := edited(t, strategy, "One line.", "My first line.", "title: Page A", "title: My page")
+		for i, change := range []string{"Three lines, changed.", "Three lines, changed again.", "Three lines, and again."} {
+			r := addTo(t, s, nil, document("https://example.org/a", "Page A", strings.Replace(imported, "Three lines.", change, 1)))
+			if got := outcome(r); got != "updated page-a.md" {
+				t.Fatalf("%s, change %d: got %q: %+v", strategy, i, got, r)
+			}
+			got := vaulttest.Git(t, dir, "show", "drafts/inbox:notes/page-a.md")
+			for _, want := range []string{"title: My page", "My first line.", change, "Four lines."} {
+				if !strings.Contains(got, want) {
+					t.Errorf("%s, change %d: %q is lost in\n%s", strategy, i, want, got)
+				}
+			}
+			if i == 1 { // the third comes after a review
+				do[vault.ReviewMerged](t, s, "review_merge", map[string]any{"name": "inbox", "strategy": strategy})
+			}
+		}
+	}
+}
+
+// Where both changed the same lines, review decides: nothing is lost, and nothing
+// is published by itself.
+func TestAddClash(t *testing.T) {
+	dir, s := edited(t, "merge", "Two lines.", "Two lines of mine.")
+	r := addTo(t, s, nil, document("https://example.org/a", "Page A", strings.Replace(imported, "Two lines.", "Two lines of theirs.", 1)))
+	if got := outcome(r); got != "updated page-a.md conflict" {
+		t.Fatalf("got %q", got)
+	}
+	text := vaulttest.Git(t, dir, "show", "drafts/inbox:notes/page-a.md")
+	for _, want := range []string{"<<<<<<< note\nTwo lines of mine.\n=======\nTwo lines of theirs.\n>>>>>>> source", "One line.", "Four lines."} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%q is not in\n%s", want, text)
+		}
+	}
+	if _, err := try[vault.ReviewMerged](s, "review_merge", map[string]any{"name": "inbox"}); vault.AsError(err).Code != vault.Failed {
+		t.Errorf("the conflict was merged: %v", err)
+	}
+}
+
+// A text that was imported, and is in no history that is here, is no base: both
+// texts stand.
+func TestAddWithoutBase(t *testing.T) {
+	dir, s := edited(t, "merge", "Two lines.", "Two lines of mine.", "source_hash: \"sha256:", "source_hash: \"sha256:00")
+	r := addTo(t, s, nil, document("https://example.org/a", "Page A", "All new.\n"))
+	if got := outcome(r); got != "updated page-a.md conflict" {
+		t.Fatalf("got %q", got)
+	}
+	text := vaulttest.Git(t, dir, "show", "drafts/inbox:notes/page-a.md")
+	if !strings.Contains(text, "Two lines of mine.") || !strings.Contains(text, "All new.") {
+		t.Errorf("a side is lost in\n%s", text)
+	}
+}
+
+// A note that people deleted is not forgotten: adding its source again says so.
+func TestAddRevives(t *testing.T) {
+	dir, s := edited(t, "merge")
+	vaulttest.Git(t, dir, "mv", "notes/page-a.md", "notes/renamed.md")
+	vaulttest.Commit(t, dir, "2024-03-01", "rename")
+	if got := outcome(addTo(t, s, nil, document("https://example.org/a", "Page A", imported))); got != "skipped renamed.md" {
+		t.Errorf("after a rename: got %q", got)
+	}
+	vaulttest.Git(t, dir, "rm", "-q", "notes/renamed.md")
+	vaulttest.Commit(t, dir, "2024-03-02", "delete")
+	sources := do[vault.Sources](t, s, "kb_sources", nil)
+	if len(sources.Sources) != 0 || len(sources.Deleted) != 1 || sources.Deleted[0].Path != "renamed.md" {
+		t.Errorf("sources: %+v", sources)
+	}
+	r := addTo(t, s, nil, document("https://example.org/a", "Page A", imported))
+	if got := outcome(r); got != "added page-a.md" || !strings.Contains(r.Added[0].Reason, "deleted as renamed.md") {
+		t.Errorf("got %q: %+v", got, r.Added)
+	}
+}
+
+// A draft that is older than a note of the branch does not bring it twice.
+func TestAddToAnOlderDraft(t *testing.T) {
+	dir := vaulttest.Repo(t, addedTo)
+	s := vaulttest.Service(t, dir)
+	addTo(t, s, map[string]any{"draft": "old"}, document("file:z", "Z", "Z.\n"))
+	addTo(t, s, nil, document("file:a", "Page A", imported))
+	do[vault.ReviewMerged](t, s, "review_merge", map[string]any{"name": "inbox"})
+	old := map[string]any{"draft": "old"}
+	if got := outcome(addTo(t, s, old, document("file:a", "Page A", imported))); got != "skipped page-a.md" {
+		t.Errorf("unchanged: got %q", got)
+	}
+	if got := outcome(addTo(t, s, old, document("file:a", "Page A", "Changed.\n"))); got != "failed page-a.md" {
+		t.Errorf("changed: got %q", got)
+	}
+}
+
+// A Markdown file keeps what it says of itself.
+func TestAddMarkdown(t *testing.T) {
+	dir := vaulttest.Repo(t, addedTo)
+	s := vaulttest.Service(t, dir)
+	doc := document("file:own.md", "own", "---\ntitle: Own\ntags: [a]   # mine\nsource: https://example.org/own\n---\n\nText.\n")
+	doc["type"] = "markdown"
+	for _, want := range []string{"added own.md", "skipped own.md"} {
+		if got := outcome(addTo(t, s, nil, doc)); got != want {
+			t.Fatalf("got %q, want %q", got, want)
+		}
+	}
+	text := vaulttest.Git(t, dir, "show", "drafts/inbox:notes/own.md")
+	for _, want := range []string{"tags: [a]   # mine", "source: https://example.org/own", "imported_from: \"file:own.md\""} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%q is not in\n%s", want, text)
+		}
+	}
+	doc["body"] = strings.Replace(doc["body"].(string), "Text.", "Changed.", 1)
+	if got := outcome(addTo(t, s, nil, doc)); got != "updated own.md" {
+		t.Errorf("a changed file: got %q", got)
+	}
+}
+
+// A dry run shows the notes and writes nothing.
+func TestAddDryRun(t *testing.T) {
+	dir := vaulttest.Repo(t, addedTo)
+	s := vaulttest.Service(t, dir)
+	r := addTo(t, s, map[string]any{"dry_run": true}, document("file:a", "Page A", imported))
+	if outcome(r) != "added page-a.md" || !strings.Contains(r.Added[0].Body, "title: Page A") || r.Commit != "" {
+		t.Errorf("got %+v", r)
+	}
+	if got := vaulttest.Git(t, dir, "for-each-ref", "refs/heads/drafts"); got != "" {
+		t.Errorf("a draft was made: %s", got)
+	}
+}
