@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 )
@@ -38,46 +37,47 @@ func readManifest(raw []byte, file func(name, sum string)) (m Manifest, err erro
 	return m, nil
 }
 
-// text is manifest.json with the files of sums, which take the place of m.Files.
-func (m Manifest) text(sums map[string]string) ([]byte, error) {
+// text is manifest.json with the sums of the files of those names, which take the
+// place of m.Files.
+func (m Manifest) text(names []string, sum func(name string) string) ([]byte, error) {
 	m.Files = map[string]string{}
 	raw, err := json.MarshalIndent(m, "", " ")
 	if err != nil {
 		return nil, err
 	}
-	head, ok := bytes.CutSuffix(raw, []byte(" \"files\": {}\n}"))
+	head, ok := bytes.CutSuffix(raw, []byte("\n \"files\": {}\n}"))
 	if !ok {
 		return nil, fmt.Errorf("manifest: unexpected end of %q", raw)
 	}
-	out := append(head[:len(head)-1:len(head)-1], filesBegin...)
-	return append(appendStrings(out, "  ", sums), " }\n}\n"...), nil
+	out := append(slices.Clip(head), filesBegin...)
+	return append(appendStrings(out, "  ", names, sum), " }\n}\n"...), nil
 }
 
-// appendStrings appends the members of a JSON object of strings, a line each, by
-// name.
-func appendStrings(out []byte, indent string, values map[string]string) []byte {
-	for i, name := range slices.Sorted(maps.Keys(values)) {
+// appendStrings appends the members of a JSON object of strings, a line each.
+func appendStrings(out []byte, indent string, names []string, value func(name string) string) []byte {
+	out = slices.Grow(out, 128*len(names))
+	for i, name := range names {
 		if i > 0 {
 			out = append(out, ",\n"...)
 		}
-		out = append(append(out, indent...), quoted(name)...)
-		out = append(append(out, ": "...), quoted(values[name])...)
+		out = appendQuoted(append(out, indent...), name)
+		out = appendQuoted(append(out, ": "...), value(name))
 	}
-	if len(values) > 0 {
+	if len(names) > 0 {
 		out = append(out, '\n')
 	}
 	return out
 }
 
-// quoted is a string as JSON has it.
-func quoted(s string) string {
+// appendQuoted appends a string as JSON has it.
+func appendQuoted(out []byte, s string) []byte {
 	for i := range len(s) {
-		if c := s[i]; c < ' ' || c > '~' || strings.IndexByte(`"\<>&`, c) >= 0 {
+		if c := s[i]; c < ' ' || c > '~' || c == '"' || c == '\\' || c == '<' || c == '>' || c == '&' {
 			raw, _ := json.Marshal(s) // of a string: never an error
-			return string(raw)
+			return append(out, raw...)
 		}
 	}
-	return `"` + s + `"`
+	return append(append(append(out, '"'), s...), '"')
 }
 
 var errLines = errors.New("not a list of strings, a line each")

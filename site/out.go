@@ -388,18 +388,17 @@ func ignoreMissing(err error) error {
 // finish writes the manifest, removes what is stale, and puts a new site in its
 // place.
 func (o *output) finish(m Manifest) error {
-	if err := o.put(buildFile, "", o.keys()); err != nil {
+	names := slices.Sorted(maps.Keys(o.files))
+	if err := o.put(buildFile, "", o.keys(names)); err != nil {
 		return err
 	}
-	m.Generator = generator
-	sums := make(map[string]string, len(o.files))
-	for name, f := range o.files {
-		if f.sum != "" {
-			sums[name] = f.sum
-		}
+	if at, had := slices.BinarySearch(names, buildFile); !had {
+		names = slices.Insert(names, at, buildFile)
 	}
-	o.count = len(sums) + 1
-	raw, err := m.text(sums)
+	names = slices.DeleteFunc(names, func(name string) bool { return o.files[name].sum == "" })
+	o.count = len(names) + 1
+	m.Generator = generator
+	raw, err := m.text(names, func(name string) string { return o.files[name].sum })
 	if err != nil {
 		return err
 	}
@@ -480,14 +479,13 @@ func (o *output) stale() (names []string) {
 }
 
 // keys is the build file: what each file was made of, and its size.
-func (o *output) keys() []byte {
-	values := map[string]string{}
-	for name, f := range o.files {
-		if f.key != "" {
-			values[name] = fmt.Sprintf("%s %d", f.key, f.size)
-		}
-	}
-	return append(appendStrings([]byte("{\n"), "", values), "}\n"...)
+func (o *output) keys(names []string) []byte {
+	keyed := slices.DeleteFunc(slices.Clone(names), func(name string) bool { return o.files[name].key == "" })
+	out := appendStrings([]byte("{\n"), "", keyed, func(name string) string {
+		f := o.files[name]
+		return f.key + " " + strconv.FormatInt(f.size, 10)
+	})
+	return append(out, "}\n"...)
 }
 
 // readKeys reads the build file; of one that is not sound, nothing.
