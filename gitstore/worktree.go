@@ -67,6 +67,26 @@ func (r *Repo) Worktree(ctx context.Context, o Options) (*Tree, error) {
 	return t, nil
 }
 
+// HasDir reports whether the files of a directory belong to the work tree: it is
+// there, and no rule ignores it.
+func (r *Repo) HasDir(ctx context.Context, dir string) (bool, error) {
+	dir, err := cleanDir(dir)
+	if err != nil || r.workTree == "" {
+		return false, err
+	}
+	root, err := r.openRoot()
+	if err != nil {
+		return false, fmt.Errorf("open work tree: %w", err)
+	}
+	_, base, err := r.Head()
+	if err != nil && !errors.Is(err, ErrUnborn) {
+		return false, err
+	}
+	s := scan{ctx: ctx, repo: r, root: root}
+	_, ok, err := s.descend(base, dir)
+	return ok, err
+}
+
 // openRoot opens the work tree once, so that no symbolic link leads out of it.
 func (r *Repo) openRoot() (*os.Root, error) {
 	r.rootOnce.Do(func() { r.root, r.rootErr = os.OpenRoot(r.workTree) })

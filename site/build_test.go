@@ -284,3 +284,26 @@ func TestBuildRefuses(t *testing.T) {
 		t.Errorf("%v, %v", err, files)
 	}
 }
+
+// Many notes are listed on several pages, each once.
+func TestAllNotes(t *testing.T) {
+	var files []string
+	for i := range 2*allNotesPage + 1 {
+		files = append(files, fmt.Sprintf("n%04d.md", i), "x")
+	}
+	files = append(files, "all/2.md", "# A note of that name\n")
+	out := filepath.Join(t.TempDir(), "out")
+	got := made(t, vaultOf(files...), out)
+	listed := strings.Count(got["all/1.html"], "<li><a href=\"../n") + strings.Count(got["all/3.html"], "<li><a href=\"../n")
+	for name, text := range got {
+		if strings.HasPrefix(name, "all/2-") {
+			listed += strings.Count(text, "<li><a href=\"../n")
+		}
+	}
+	if want := `<a href="all/1.html">A note of that name – n0498</a> <small>500 notes</small>`; !strings.Contains(got["all.html"], want) || listed != 2*allNotesPage+1 {
+		t.Errorf("%d notes listed, and no %s in\n%s", listed, want, got["all.html"])
+	}
+	if r, err := Check(out); err != nil || len(r.Faults) > 0 {
+		t.Error(r, err)
+	}
+}

@@ -309,30 +309,59 @@ func (b *builder) tagPagesAll() error {
 	return nil
 }
 
+// allNotesPage is how many notes a page of all notes has, when there are more than
+// twice as many.
+const allNotesPage = 500
+
 // allNotes is every note from A to Z: what a reader without scripts has instead of
-// search.
+// search. Many notes are on several pages, which all.html lists.
 func (b *builder) allNotes() error {
-	order := make([]int, len(b.set.Docs))
-	for i := range order {
-		order[i] = i
+	order := b.byTitle()
+	p := listPage{shell: b.newShell(allPage, "All notes"), Lead: plural(len(order), "note")}
+	if len(order) <= 2*allNotesPage {
+		p.Groups = b.byInitial(allPage, order)
+		return b.putList(allPage, p)
 	}
+	var g listGroup
+	for part := range slices.Chunk(order, allNotesPage) {
+		n := fmt.Sprint(len(g.Items) + 1)
+		name := b.names.claim("all/"+n+".html", "all:"+n)
+		first, last := b.set.Docs[part[0]].Title, b.set.Docs[part[len(part)-1]].Title
+		g.Items = append(g.Items, listItem{link: link{relative(allPage, name), firstPart(first, reach/2) + " – " + firstPart(last, reach/2)}, Count: plural(len(part), "note")})
+		one := listPage{shell: b.newShell(name, "All notes, page "+n), Groups: b.byInitial(name, part)}
+		one.Crumbs = []link{{relative(name, homePage), b.set.Title}, {relative(name, allPage), "All notes"}}
+		if err := b.putList(name, one); err != nil {
+			return err
+		}
+	}
+	p.Groups = []listGroup{g}
+	return b.putList(allPage, p)
+}
+
+// byTitle lists the docs in the order of their titles in the site's language.
+func (b *builder) byTitle() []int {
+	order := make([]int, len(b.set.Docs))
 	tag, _ := language.Parse(b.set.Language)
 	keys := make([][]byte, len(order))
 	c, buf := collate.New(tag, collate.IgnoreCase), &collate.Buffer{}
 	for i, d := range b.set.Docs {
-		keys[i] = c.KeyFromString(buf, d.Title)
+		order[i], keys[i] = i, c.KeyFromString(buf, d.Title)
 	}
 	slices.SortStableFunc(order, func(x, y int) int { return slices.Compare(keys[x], keys[y]) })
-	p := listPage{shell: b.newShell(allPage, "All notes"), Lead: plural(len(order), "note")}
-	for _, i := range order {
+	return order
+}
+
+// byInitial groups docs by the letters that their titles begin with.
+func (b *builder) byInitial(page string, docs []int) (groups []listGroup) {
+	for _, i := range docs {
 		initial := initialOf(b.set.Docs[i].Title)
-		if n := len(p.Groups); n == 0 || p.Groups[n-1].Title != initial {
-			p.Groups = append(p.Groups, listGroup{Title: initial})
+		if n := len(groups); n == 0 || groups[n-1].Title != initial {
+			groups = append(groups, listGroup{Title: initial})
 		}
-		g := &p.Groups[len(p.Groups)-1]
-		g.Items = append(g.Items, b.item(allPage, i))
+		g := &groups[len(groups)-1]
+		g.Items = append(g.Items, b.item(page, i))
 	}
-	return b.putList(allPage, p)
+	return groups
 }
 
 // initialOf is the letter under which a title is listed.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -35,6 +36,7 @@ type SiteBuilt struct {
 	Removed int     `json:"removed"`
 	Left    int     `json:"left_out"` // notes that are not published
 	Seconds float64 `json:"seconds"`
+	Notice  string  `json:"notice,omitempty"`
 	Seen
 }
 
@@ -42,6 +44,9 @@ type SiteBuilt struct {
 func (r *SiteBuilt) Text(t *Text) {
 	t.Printf("%s in %s %s\n", t.Strong(plural(r.Pages, "page")), t.Accent(r.Out), t.Dim(r.Seen.text()))
 	t.Printf("%s\n", t.Dim(fmt.Sprintf("%d files, %d written, %d removed, %.1f s", r.Files, r.Written, r.Removed, r.Seconds)))
+	if r.Notice != "" {
+		t.Printf("%s\n", t.Warn(r.Notice))
+	}
 	if r.Left > 0 {
 		t.Printf("%s not published: private, excluded, publish: false or draft: true\n", plural(r.Left, "note"))
 	}
@@ -82,8 +87,31 @@ func (v *Vault) SiteBuild(ctx context.Context, p SiteBuildParams) (*SiteBuilt, e
 	}
 	return &SiteBuilt{
 		Out: p.Out, Pages: built.Pages, Files: built.Files, Written: built.Written, Removed: built.Removed, Left: left,
-		Seconds: time.Since(start).Seconds(), Seen: w.seen(),
+		Seconds: time.Since(start).Seconds(), Notice: v.siteNotice(ctx, p.Out), Seen: w.seen(),
 	}, nil
+}
+
+// siteNotice warns of a site among the notes: its Markdown would be notes, too.
+func (v *Vault) siteNotice(ctx context.Context, out string) string {
+	real, err := filepath.EvalSymlinks(out)
+	if err != nil {
+		return ""
+	}
+	for _, c := range v.cols {
+		top, err := filepath.EvalSymlinks(c.repo.WorkTree())
+		if err != nil {
+			continue
+		}
+		rel, err := filepath.Rel(top, real)
+		if err != nil || rel == "." || !filepath.IsLocal(rel) {
+			continue
+		}
+		if has, err := c.repo.HasDir(ctx, filepath.ToSlash(rel)); err == nil && has {
+			return fmt.Sprintf("the site is inside the repository, where its Markdown counts as notes: add /%s/ to %s",
+				filepath.ToSlash(rel), filepath.Join(top, ".gitignore"))
+		}
+	}
+	return ""
 }
 
 func firstOf(choices ...string) string {
