@@ -3,15 +3,21 @@
 package mcp
 
 import (
+	"bytes"
 	"context"
+	"io"
+	"net/http"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"kb/internal/vaulttest"
+	"kb/vault"
 )
 
 // The handshake and the list of tools do not wait for the store: here another
@@ -53,5 +59,74 @@ func TestHandshakeBeforeStore(t *testing.T) {
 	}
 	if r := <-found; r == nil || r.IsError {
 		t.Fatalf("search: %+v", r)
+	}
+}
+
+// block keeps the store of svc from being opened until the test ends.
+func block(t *testing.T, svc *vault.Service) {
+	t.Helper()
+	dir := filepath.Dir(svc.LogFile())
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	lock, err := os.OpenFile(filepath.Join(dir, "owner.lock"), os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { lock.Close() })
+}
+
+// A call that takes too long ends with an error that says so, and a client that
+// does not want a call any more ends it: in every era, the work stops.
+func TestCallsEnd(t *testing.T) {
+	svc := agent(t, vaulttest.Repo(t, notes))
+	block(t, svc)
+	calls := make(chan Call, 1)
+	o := Options{Deadline: 30 * time.Millisecond, Observe: func(c Call) { calls <- c }}
+	late, err := NewHTTP(svc, o, HTTPOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	url := serveHTTP(t, late)
+	search := &sdk.CallToolParams{Name: "search", Arguments: map[string]any{"query": "x"}}
+	for _, version := range []string{"2025-11-25", "2026-07-28"} {
+		r, err := clientHTTP(t, url, "", version).CallTool(context.Background(), search)
+		if err != nil || !r.IsError || !strings.Contains(text(r), "search took longer than 30ms (busy)") {
+			t.Errorf("%s: %v %+v", version, err, r)
+		}
+		if c := <-calls; c.Code != vault.Busy || c.Tool != "search" {
+			t.Errorf("%s: observed %+v", version, c)
+		}
+	}
+	o.Deadline = 0
+	patient, err := NewHTTP(svc, o, HTTPOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	arrived := make(chan bool, 8)
+	url = serveHTTP(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		raw, _ := io.ReadAll(r.Body)
+		r.Body = io.NopCloser(bytes.NewReader(raw))
+		if bytes.Contains(raw, []byte(`"tools/call"`)) {
+			arrived <- true
+		}
+		patient.ServeHTTP(w, r)
+	}))
+	for _, version := range []string{"2025-11-25", "2026-07-28"} {
+		ctx, cancel := context.WithCancel(context.Background())
+		s := clientHTTP(t, url, "", version)
+		go func() {
+			<-arrived
+			cancel()
+		}()
+		if _, err := s.CallTool(ctx, search); err == nil {
+			t.Errorf("%s: a cancelled call succeeded", version)
+		}
+		if c := <-calls; c.Code == "" { // it ended although the store is still not to be had
+			t.Errorf("%s: observed %+v", version, c)
+		}
 	}
 }

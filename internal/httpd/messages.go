@@ -101,13 +101,7 @@ func (s *Server) watch(ctx context.Context, end context.CancelFunc, token string
 
 // body reads the body of a request, or answers why not.
 func (s *Server) body(w http.ResponseWriter, r *http.Request) ([]byte, bool) {
-	rc := http.NewResponseController(w)
-	if err := rc.SetReadDeadline(time.Now().Add(s.times.body)); err != nil && !errors.Is(err, http.ErrNotSupported) {
-		return nil, false
-	}
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, s.o.MaxBody))
-	// A deadline that passes while the call runs would look like a caller who hung up.
-	_ = rc.SetReadDeadline(time.Time{})
 	var large *http.MaxBytesError
 	switch {
 	case errors.As(err, &large):
@@ -121,6 +115,9 @@ func (s *Server) body(w http.ResponseWriter, r *http.Request) ([]byte, bool) {
 		http.Error(w, "the message nests too deep", http.StatusBadRequest)
 		return nil, false
 	}
+	// A deadline that passes while the call runs would look like a caller who hung
+	// up. What is refused keeps it: its unread rest is read before the connection ends.
+	_ = http.NewResponseController(w).SetReadDeadline(time.Time{})
 	return body, true
 }
 

@@ -118,6 +118,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	server := &http.Server{
 		Handler:           s,
 		ReadHeaderTimeout: s.times.head,
+		ReadTimeout:       s.times.body, // until a message is there; see [Server.body]
 		IdleTimeout:       s.times.idle,
 		MaxHeaderBytes:    maxHeader,
 		TLSConfig:         s.o.TLS,
