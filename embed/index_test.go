@@ -157,7 +157,8 @@ func answers(t testing.TB, v *View, ids []note.ID) string {
 			t.Fatal(err)
 		}
 		to := v.Toward(vectors[0])
-		fmt.Fprintf(&b, "%s: %x\n", q, to)
+		weight, err := v.Weight(t.Context(), to, func(id note.ID) float64 { return float64(id[0]) / 255 })
+		fmt.Fprintf(&b, "%s: %x %v %v\n", q, to, weight, err)
 		for _, keep := range []func(note.ID) bool{nil, even} {
 			near, err := v.Nearest(t.Context(), to, 7, ids[:2], keep)
 			if err != nil {

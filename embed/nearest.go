@@ -118,6 +118,28 @@ func (v *View) Nearest(ctx context.Context, to Direction, k int, also []note.ID,
 	return out, nil
 }
 
+// foremost is how many chunks have a say in how much a query's cosines weigh.
+const foremost = 3
+
+// Weight returns the weight of cosines beside words for a query that lies in that
+// direction; words gives the score of a note by words, relative to the best. It
+// is a function of the view, the direction and words alone.
+func (v *View) Weight(ctx context.Context, to Direction, words func(note.ID) float64) (float64, error) {
+	spread, err := v.spread()
+	if err != nil {
+		return 0, err
+	}
+	notes, err := v.Nearest(ctx, to, foremost, nil, nil)
+	if err != nil {
+		return 0, err
+	}
+	var nearest, agreement float64
+	for id, n := range notes {
+		nearest, agreement = max(nearest, n.Cosine), max(agreement, words(id))
+	}
+	return spread.Weight(to, nearest, agreement), nil
+}
+
 // furthest returns the notes with the k chunks whose vectors have the largest
 // product with a direction.
 func (v *View) furthest(to Direction, k int, keep func(note.ID) bool) (map[int32]bool, error) {

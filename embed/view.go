@@ -2,6 +2,7 @@ package embed
 
 import (
 	"math"
+	"sync"
 
 	"kb/note"
 	"kb/vector"
@@ -34,8 +35,9 @@ type View struct {
 	packs  []*vector.Pack
 	all    []*vector.Set // the view's vectors, by pack
 	mean   []float64     // of all
-	ids    []note.ID     // ascending
-	first  []int32       // by note: where its chunks begin in chunks; one more at the end
+	spread func() (vector.Spread, error)
+	ids    []note.ID // ascending
+	first  []int32   // by note: where its chunks begin in chunks; one more at the end
 	chunks []place
 	owner  []int32   // by chunk: the note
 	head   [][]int32 // by pack and row: a chunk with that vector, or -1
@@ -66,6 +68,7 @@ func (v *View) link() {
 	}
 	v.all = v.sets(func(note.ID) bool { return true })
 	v.mean = vector.Mean(v.dim, v.all...)
+	v.spread = sync.OnceValues(func() (vector.Spread, error) { return vector.SpreadOf(v.mean, v.all...) })
 }
 
 // sets returns the vectors of the notes that keep keeps, in each pack.

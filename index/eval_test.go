@@ -146,7 +146,8 @@ func (f figures) String() string {
 	return fmt.Sprintf("queries %4d  nDCG@10 %.4f  R@10 %.4f  R@100 %.4f  MRR@10 %.4f  p50 %v", f.queries, f.ndcg10, f.recall10, f.recall100, f.mrr, f.p50)
 }
 
-func (j *judged) measure(t testing.TB, v *View) (f figures) {
+// measure asks v every query, each with what meaning returns for its id.
+func (j *judged) measure(t testing.TB, v *View, meaning func(query string) *Meaning) (f figures) {
 	t.Helper()
 	var times []time.Duration
 	for _, q := range j.queries {
@@ -155,7 +156,7 @@ func (j *judged) measure(t testing.TB, v *View) (f figures) {
 			continue
 		}
 		start := time.Now()
-		res, err := v.Search(context.Background(), Query{Text: q.Text, Max: 100, NoExcerpt: true})
+		res, err := v.Search(context.Background(), Query{Text: q.Text, Max: 100, NoExcerpt: true, Meaning: meaning(q.ID)})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -251,7 +252,7 @@ func TestQuality(t *testing.T) {
 				t.Skip("large: set KB_EVAL=all")
 			}
 			j := readJudged(t, filepath.Join(dir, c.name))
-			f := j.measure(t, j.view(t, os.Getenv("KB_EVAL_LANGUAGE")))
+			f := j.measure(t, j.view(t, os.Getenv("KB_EVAL_LANGUAGE")), func(string) *Meaning { return nil })
 			t.Log(f)
 			if f.ndcg10 < c.bound {
 				t.Errorf("nDCG@10 %.4f, want at least %.4f", f.ndcg10, c.bound)

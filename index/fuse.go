@@ -2,6 +2,7 @@ package index
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"kb/note"
@@ -17,7 +18,10 @@ import (
 // those of the whole view: what Keep leaves out changes no score.
 type Meaning struct {
 	Weight float64
-	Alone  bool // words count only where the query says that they must or must not be there
+	// Weigh returns the weight for text, instead of Weight, if it is not nil.
+	// words gives the score of a note by words, as part of the best in the view.
+	Weigh func(ctx context.Context, text string, words func(note.ID) float64) (float64, error)
+	Alone bool // words count only where the query says that they must or must not be there
 	// Near returns how near notes are to text, which is the query without its
 	// operators: those of best, which are the best by words, and the nearest of
 	// those that keep keeps. It is called once.
@@ -61,6 +65,9 @@ func (e *evaluation) fuse(p *plan, q Query, matches []found, res *Result) ([]fou
 	if err != nil {
 		return nil, err
 	}
+	if p.weight, err = e.cosineWeight(p, q, matches); err != nil {
+		return nil, err
+	}
 	top := topList{v: e.v, max: q.Offset + q.Max}
 	if q.Meaning.Reorder != nil {
 		top.max = max(top.max, reorderDepth)
@@ -78,6 +85,29 @@ func (e *evaluation) fuse(p *plan, q Query, matches []found, res *Result) ([]fou
 		return nil, err
 	}
 	return all[:min(len(all), q.Offset+q.Max)], nil
+}
+
+// cosineWeight is how much a cosine counts for this query.
+func (e *evaluation) cosineWeight(p *plan, q Query, matches []found) (float64, error) {
+	if q.Meaning.Alone || q.Meaning.Weigh == nil {
+		return q.Meaning.Weight, nil
+	}
+	return q.Meaning.Weigh(e.ctx, p.text(q.Text), func(id note.ID) float64 {
+		d, ok := e.v.note(id)
+		i := slices.IndexFunc(matches, func(f found) bool { return ok && f.doc == d })
+		if i < 0 {
+			return 0
+		}
+		return p.share(matches[i])
+	})
+}
+
+// share is a note's score by words, as part of the best.
+func (p *plan) share(f found) float64 {
+	if p.best <= 0 {
+		return 0
+	}
+	return f.words / p.best
 }
 
 // near asks how near notes are, by note of the view.
@@ -164,11 +194,7 @@ func (p *plan) fused(m *Meaning, f found) float64 {
 	if m.Alone {
 		return cosine
 	}
-	words := 0.0
-	if p.best > 0 {
-		words = f.words / p.best
-	}
-	return roundScore(words + float64(m.Weight*cosine))
+	return roundScore(p.share(f) + float64(p.weight*cosine))
 }
 
 // reorder lets q.Meaning put the best notes into another order.

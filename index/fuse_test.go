@@ -145,6 +145,47 @@ func TestFuseExplains(t *testing.T) {
 	}
 }
 
+// The weight of a query is asked for once, with the view's scores by words: what
+// is left out of the answer does not change it.
+func TestFuseWeighsEachQuery(t *testing.T) {
+	w := vaultOf(fuseNotes)
+	v := w.view(t)
+	words := search(t, v, Query{Text: "badger"})
+	share := words.Hits[1].Score / words.Hits[0].Score
+	for _, keep := range []func(int) bool{nil, func(m int) bool { return w.members[m].Path != "badger.md" }} {
+		asked, calls := "", 0
+		m := meaningOf(w, map[string]Near{"otter.md": {0.4, 0}, "heron.md": {0.8, 0}}, &asked)
+		m.Weigh = func(_ context.Context, text string, words func(note.ID) float64) (float64, error) {
+			calls++
+			got := []float64{words(w.members[0].Blob), words(w.members[1].Blob), words(w.members[2].Blob), words(note.ID{})}
+			if d := cmp.Diff([]float64{1, share, 0, 0}, got); d != "" || text != "badger" {
+				t.Errorf("asked for %q: %s", text, d)
+			}
+			return 2, nil
+		}
+		r := search(t, v, Query{Text: "badger", Meaning: m, Keep: keep, Explain: true})
+		want := fmt.Sprintf("heron 1.600, otter %.3f", share+0.8) // otter has less than 0.8 of the words
+		if keep == nil {
+			want += ", badger 1.000"
+		}
+		if got := scores(r, w); got != want || calls != 1 || r.Hits[0].Explain.Weight != 2 {
+			t.Errorf("%s, %d calls, weight %v; want %s", got, calls, r.Hits[0].Explain.Weight, want)
+		}
+	}
+	asked := ""
+	m := meaningOf(w, nil, &asked)
+	m.Alone = true
+	m.Weigh = func(context.Context, string, func(note.ID) float64) (float64, error) {
+		t.Error("by meaning alone nothing is weighed")
+		return 0, nil
+	}
+	search(t, v, Query{Text: "badger", Meaning: m})
+	m.Alone, m.Weigh = false, func(context.Context, string, func(note.ID) float64) (float64, error) { return 0, errors.New("broken") }
+	if _, err := v.Search(t.Context(), Query{Text: "badger", Meaning: m}); err == nil {
+		t.Error("Weigh fails, and nobody hears of it")
+	}
+}
+
 // Without vectors that say anything, the order is that of the words.
 func TestFuseKeepsTheOrderOfWords(t *testing.T) {
 	w := vaultOf(fuseNotes)

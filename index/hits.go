@@ -45,7 +45,7 @@ func (e *evaluation) explain(p *plan, q Query, top []found, wanted float64, hits
 	for i, f := range top {
 		x := &Explanation{Coverage: e.coverage(p, f.doc, wanted), Obsolete: 1, Words: f.words, Best: p.best}
 		if q.Meaning != nil && !q.Meaning.Alone {
-			x.Weight = q.Meaning.Weight
+			x.Weight = p.weight
 		}
 		if e.v.docs[f.doc].obsolete {
 			x.Obsolete = obsoleteFactor

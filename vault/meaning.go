@@ -153,6 +153,16 @@ func (m *meaning) query(ctx context.Context, text string, best []note.ID, keep f
 	return m.nearest(ctx, m.view.Toward(v), best, keep)
 }
 
+// weigh is how much a cosine counts beside words for the query's text.
+func (m *meaning) weigh(ctx context.Context, text string, words func(note.ID) float64) (float64, error) {
+	v, err := m.index.Model().Query(ctx, text) // kept since the notes were ranked by it
+	if err != nil {
+		return 0, m.fail(ctx, err)
+	}
+	w, err := m.view.Weight(ctx, m.view.Toward(v), words)
+	return w, m.fail(ctx, err)
+}
+
 // like returns a function that ranks by nearness to a note.
 func (m *meaning) like(self note.ID) func(context.Context, string, []note.ID, func(note.ID) bool) (map[note.ID]index.Near, error) {
 	return func(ctx context.Context, _ string, best []note.ID, keep func(note.ID) bool) (map[note.ID]index.Near, error) {
@@ -262,7 +272,12 @@ func (k *ranking) apply(ctx context.Context, q *index.Query, c *Config, diversit
 	case "regex":
 		q.Mode = index.ModeRegex
 	case "hybrid", "vector":
-		q.Meaning = &index.Meaning{Weight: c.Search.vectorWeight(), Alone: k.mode == "vector", Near: k.meaning.query}
+		q.Meaning = &index.Meaning{Alone: k.mode == "vector", Near: k.meaning.query}
+		if w, err := strconv.ParseFloat(c.Search.VectorWeight, 64); err == nil {
+			q.Meaning.Weight = w
+		} else {
+			q.Meaning.Weigh = k.meaning.weigh
+		}
 		if diversity > 0 {
 			q.Meaning.Reorder = k.meaning.diversify(ctx, diversity)
 		}
@@ -289,12 +304,4 @@ func (w *view) search(ctx context.Context, k *ranking, q index.Query, diversity 
 		return nil, searchError(err)
 	}
 	return found, nil
-}
-
-// vectorWeight is the weight of a cosine beside words.
-func (s SearchConfig) vectorWeight() float64 {
-	if w, err := strconv.ParseFloat(s.VectorWeight, 64); err == nil {
-		return w
-	}
-	return vector.VectorWeight
 }
