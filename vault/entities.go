@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"kb/index"
 	"kb/note"
 )
 
@@ -126,6 +127,29 @@ func (c *card) hasEntity(e string) bool {
 		return name == want || x.Kind == note.EntityURL && strings.HasPrefix(name, want+"/")
 	})
 }
+
+// addMissingEntities adds to the words that were found nowhere the addresses,
+// people and hashtags that a query names and none of its hits does.
+func (w *view) addMissingEntities(ctx context.Context, missing []string, query string, hits []index.Hit) ([]string, error) {
+	named, _ := note.Parse([]byte(query))
+	if len(named.Entities) == 0 {
+		return missing, nil
+	}
+	cards, err := w.allCards(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range named.Entities {
+		has := func(h index.Hit) bool { return cards[h.Member].hasEntity(e.Name) }
+		if name := entitySigns[e.Kind] + e.Name; !slices.ContainsFunc(hits, has) && !slices.Contains(missing, name) {
+			missing = append(missing, name)
+		}
+	}
+	return missing, nil
+}
+
+// entitySigns are what entities are written with.
+var entitySigns = map[string]string{note.EntityHashtag: "#", note.EntityMention: "@"}
 
 // Text writes a table.
 func (r *EntitiesResult) Text(t *Text) {

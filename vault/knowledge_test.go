@@ -193,6 +193,26 @@ func TestHistory(t *testing.T) {
 	}
 }
 
+// What a query names and no hit does is said, as it was written.
+func TestMissingEntities(t *testing.T) {
+	s := vaulttest.Service(t, vaulttest.Repo(t, garden))
+	for query, want := range map[string]string{
+		"ask @ada":                          "",
+		"ask @eve":                          "eve,@eve",
+		"backoff ada@example.org":           "",
+		"backoff eve@example.org":           "eve,eve@example.org",
+		"backoff #howto":                    "",
+		"backoff #nohow":                    "nohow,#nohow",
+		"backoff https://www.example.org/a": "www,example.org/a",
+		"backoff `@media`":                  "media",
+	} {
+		r := do[vault.SearchResult](t, s, "search", map[string]any{"query": query, "mode": "text"})
+		if got := strings.Join(r.MissingTerms, ","); got != want {
+			t.Errorf("%s: missing %q, want %q", query, got, want)
+		}
+	}
+}
+
 func TestEntities(t *testing.T) {
 	s := vaulttest.Service(t, vaulttest.Repo(t, garden))
 	r := ask[vault.EntitiesResult](t, s, "kb_entities", `{}`)

@@ -128,6 +128,9 @@ func (v *Vault) Search(ctx context.Context, p SearchParams) (*SearchResult, erro
 	if err := w.fill(r, found, p.MaxTokens); err != nil {
 		return nil, err
 	}
+	if r.MissingTerms, err = w.addMissingEntities(ctx, r.MissingTerms, p.Query, found.Hits); err != nil {
+		return nil, err
+	}
 	if end := offset + len(r.Results); end < r.Total && len(r.Results) > 0 {
 		r.Next = w.cursor(end)
 	}
