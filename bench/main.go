@@ -28,6 +28,7 @@ var parts = []part{
 	{"growth", "Growth from 500 to 38,430 notes", measureGrowth},
 	{"cold", "Cold starts", measureCold},
 	{"quality", "Search quality", measureQuality},
+	{"anchors", "Links as a signal for ranking", measureAnchors},
 }
 
 func main() {
