@@ -13,8 +13,24 @@ import (
 )
 
 // The official TypeScript client lists and calls every tool, and gets what the
-// commands print.
+// commands print: on standard input and output, and over HTTP with a token.
 func TestTypeScriptClient(t *testing.T) {
+	plan := typeScriptPlan(t)
+	t.Run("stdio", func(t *testing.T) {
+		plan(t, newProgram(t, vaulttest.Repo(t, parityVault)))
+	})
+	t.Run("HTTP", func(t *testing.T) {
+		p := newProgram(t, vaulttest.Repo(t, parityVault))
+		vaulttest.Write(t, p.dir, "kb.yaml", "view: HEAD\ncollections:\n- {name: v, path: ., writable: true}\n") // as over HTTP
+		file := filepath.Join(t.TempDir(), "tokens.json")
+		token := p.token(t, file, "client", "draft")
+		plan(t, p, serve(t, p, "serve", "--http", "127.0.0.1:0", "--token-file", file).url, token)
+	})
+}
+
+// typeScriptPlan returns what has the client call every tool of a program's vault.
+func typeScriptPlan(t *testing.T) func(t *testing.T, p *program, args ...string) {
+	t.Helper()
 	node, err := exec.LookPath("node")
 	if err != nil {
 		t.Skip("node is not installed")
@@ -22,6 +38,30 @@ func TestTypeScriptClient(t *testing.T) {
 	if _, err := os.Stat("testdata/npm/node_modules"); err != nil {
 		t.Skip("the client is not installed: npm ci --prefix cmd/kb/testdata/npm")
 	}
+	file := planFile(t)
+	kb, err := exec.LookPath("kb")
+	if err != nil {
+		t.Fatal(err)
+	}
+	script, err := filepath.Abs("testdata/npm/plan.mjs")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return func(t *testing.T, p *program, args ...string) {
+		t.Helper()
+		cmd := exec.Command(node, append([]string{script, kb, file}, args...)...)
+		cmd.Dir, cmd.Env = p.dir, p.env
+		out, err := cmd.CombinedOutput()
+		if err != nil || !strings.Contains(string(out), " 0 faults") {
+			t.Fatalf("%v\n%s", err, out)
+		}
+		t.Logf("%s", out)
+	}
+}
+
+// planFile writes down a call of every tool, and its command line.
+func planFile(t *testing.T) string {
+	t.Helper()
 	type step struct {
 		Tool    string         `json:"tool"`
 		Args    map[string]any `json:"args"`
@@ -41,20 +81,5 @@ func TestTypeScriptClient(t *testing.T) {
 	if err := os.WriteFile(file, raw, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	kb, err := exec.LookPath("kb")
-	if err != nil {
-		t.Fatal(err)
-	}
-	script, err := filepath.Abs("testdata/npm/plan.mjs")
-	if err != nil {
-		t.Fatal(err)
-	}
-	p := newProgram(t, vaulttest.Repo(t, parityVault))
-	cmd := exec.Command(node, script, kb, file)
-	cmd.Dir, cmd.Env = p.dir, p.env
-	out, err := cmd.CombinedOutput()
-	if err != nil || !strings.Contains(string(out), " 0 faults") {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	t.Logf("%s", out)
+	return file
 }

@@ -132,6 +132,19 @@ func TestServeHTTP(t *testing.T) {
 	}
 }
 
+// faultOf calls a tool, and returns what went wrong.
+func faultOf(t *testing.T, c *sdk.ClientSession, name string, args map[string]any) string {
+	t.Helper()
+	r, err := c.CallTool(context.Background(), &sdk.CallToolParams{Name: name, Arguments: args})
+	switch {
+	case err != nil:
+		return err.Error()
+	case r.IsError:
+		return r.Content[0].(*sdk.TextContent).Text
+	}
+	return ""
+}
+
 func asObject(t *testing.T, v any) (m map[string]any) {
 	t.Helper()
 	raw, err := json.Marshal(v)

@@ -1,24 +1,27 @@
 // Lists and calls every tool of `kb mcp` with the official client, and compares
 // each answer with what the command prints. The tools must leave a model room.
 //
-//   node plan.mjs KB PLAN.json    in the vault's directory
+//   node plan.mjs KB PLAN.json [URL TOKEN]    in the vault's directory
 //
-// PLAN.json holds [{tool, args, command}], where command is the command line of
+// With a URL it asks the server there instead of one on standard input. PLAN.json holds [{tool, args, command}], where command is the command line of
 // the same call.
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { encode } from 'gpt-tokenizer/encoding/o200k_base';
 
-const [kb, planFile] = process.argv.slice(2);
+const [kb, planFile, url, token] = process.argv.slice(2);
 const plan = JSON.parse(readFileSync(planFile, 'utf8'));
 const varying = ['seconds', 'disk_bytes', 'unchanged', 'added', 'repeated', 'similar', 'similar_mode', 'similar_degraded'];
 const faults = [];
 
 const client = new Client({ name: 'kb-client-test', version: '1.0.0' });
-const transport = new StdioClientTransport({ command: kb, args: ['mcp'], env: process.env, stderr: 'inherit' });
+const transport = url
+  ? new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers: { Authorization: `Bearer ${token}` } } })
+  : new StdioClientTransport({ command: kb, args: ['mcp'], env: process.env, stderr: 'inherit' });
 await client.connect(transport);
 if (!client.getInstructions()?.includes('kb_digest')) faults.push('no instructions');
 
