@@ -26,7 +26,7 @@ func (wide) Fingerprint() string { return "wide/1" }
 func (wide) Dim() int            { return benchDim }
 
 // filled makes an index of random vectors, with its pack.
-func filled(b *testing.B) (m *Model, facts *cas.Store, dir string, ids []note.ID) {
+func filled(b testing.TB) (m *Model, facts *cas.Store, dir string, ids []note.ID) {
 	b.Helper()
 	dir = b.TempDir()
 	m = NewModel(func() (vector.Embedder, error) { return wide{}, nil }, "", time.Hour)
