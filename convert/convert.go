@@ -31,7 +31,7 @@ const (
 	maxEntry    = 64 << 20  // bytes that one entry expands to
 	maxEntries  = 20_000    // entries of an archive
 	maxPicture  = 1 << 20   // bytes of an attachment
-	maxPictures = 8 << 20   // bytes of a document's attachments
+	maxPictures = 6 << 20   // bytes of a document's attachments
 )
 
 // Input is a file or an answer of a server.
@@ -146,6 +146,10 @@ func finish(name string, s *sniffed, docs []Doc) ([]Doc, error) {
 	kept := docs[:0]
 	for _, d := range docs {
 		d.Body = tidy(d.Body)
+		if visible := strings.Map(seen, d.Body); visible != d.Body {
+			d.Body = visible
+			d.Notices = append(d.Notices, "invisible characters are left out")
+		}
 		if strings.TrimSpace(d.Body) == "" {
 			continue
 		}
@@ -222,6 +226,17 @@ func quoted(title string) string {
 }
 
 var blankLine = regexp.MustCompile(`(?m)^[ \t]+\n`)
+
+// seen drops characters that a reader does not see, or that show text in another
+// order than it has. Joiners, which scripts and emoji need, stay.
+func seen(r rune) rune {
+	switch {
+	case r == 0x200b, r == 0x2060, r == 0x200e, r == 0x200f, r >= 0x80 && r < 0xa0,
+		r >= 0x202a && r <= 0x202e, r >= 0x2066 && r <= 0x2069, r >= 0xe0000 && r <= 0xe0fff:
+		return -1
+	}
+	return r
+}
 
 // tidy ends lines with \n and the text with one, and drops control characters
 // and the spaces of lines that have nothing else.

@@ -127,6 +127,7 @@ func chapter(a *archive, name string) (Doc, error) {
 		}
 	}
 	svgPictures(body)
+	bookNotes(body)
 	err = writeHTML(&d, body, nil, func(src string) []byte {
 		b, err := a.read(entryName(path.Dir(name), src))
 		if err != nil {
@@ -135,6 +136,33 @@ func chapter(a *archive, name string) (Doc, error) {
 		return b
 	})
 	return d, err
+}
+
+// bookNotes makes footnotes of the notes of a chapter that it refers to.
+func bookNotes(body *html.Node) {
+	referred := map[string]bool{}
+	for _, n := range elements(body) {
+		kind := attr(n, "epub:type") + " " + attr(n, "role")
+		_, id, _ := strings.Cut(attr(n, "href"), "#")
+		switch {
+		case n.Parent == nil:
+		case strings.Contains(kind, "backlink"):
+			n.Parent.RemoveChild(n)
+		case strings.Contains(kind, "noteref") && id != "":
+			referred[id] = true
+			replace(n, &html.Node{Type: html.TextNode, Data: "[" + noteMark + id + "]"})
+		case referred[attr(n, "id")]:
+			text := strings.Join(strings.Fields(textOf(n)), " ")
+			for n.FirstChild != nil {
+				n.RemoveChild(n.FirstChild)
+			}
+			n.AppendChild(&html.Node{Type: html.TextNode, Data: "[" + noteMark + attr(n, "id") + "]: " + strings.TrimSuffix(text, "↩︎")})
+			n.Data, n.DataAtom, n.Attr = "p", atom.P, nil
+			if list := n.Parent; list.DataAtom == atom.Ol || list.DataAtom == atom.Ul {
+				list.Data, list.DataAtom, list.Attr = "div", atom.Div, nil
+			}
+		}
+	}
 }
 
 // svgPictures makes pictures of the frames that books put around their covers.

@@ -52,7 +52,7 @@ func writeHTML(d *Doc, root *html.Node, from *url.URL, pictures pictureSource) e
 
 var (
 	marks     = strings.NewReplacer(escapeMark, `\`, openBox+" ", "[ ] ", tickedBox+" ", "[x] ", openBox, "[ ] ", tickedBox, "[x] ", "  <br />", "<br>")
-	footnotes = regexp.MustCompile(`\\?\[` + noteMark + `(\w+)\\?\]`)
+	footnotes = regexp.MustCompile(`\\?\[` + noteMark + `([\w-]+)\\?\]`)
 )
 
 func newMarkdown() *converter.Converter {

@@ -54,10 +54,11 @@ type Adder struct {
 }
 
 // The size of a batch. Each is a commit: what was read before the command is
-// killed is not read again.
+// killed is not read again. A call has room for six times the bytes, which is what
+// the worst of texts takes as JSON.
 const (
 	batchNotes = 100
-	batchBytes = 4 << 20
+	batchBytes = 2 << 20
 	workers    = 4
 )
 
@@ -239,7 +240,7 @@ func (a *Adder) imports(r *Result) []vault.Import {
 		for _, f := range d.Attachments {
 			n.Files = append(n.Files, vault.ImportFile{Path: f.Name, Data: f.Data})
 		}
-		if a.KeepOriginal {
+		if a.KeepOriginal && d.Type != "markdown" { // which is the note itself
 			a.keep(&n, r)
 		}
 		list = append(list, n)

@@ -141,14 +141,14 @@ func TestRunInBatches(t *testing.T) {
 }
 
 func TestRunSplitsByBytes(t *testing.T) {
-	dir := files(t, "a.md", "b.md")
-	for _, name := range []string{"a.md", "b.md"} {
-		big := strings.Repeat(name+" a line of text\n", 30_000)
+	dir := files(t, "a.go", "b.go")
+	for _, name := range []string{"a.go", "b.go"} {
+		big := strings.Repeat(name+" a line of text\n", 15_000)
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(big), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
-	sources, err := Find([]string{dir}, FindOptions{Root: dir})
+	sources, err := Find([]string{dir}, FindOptions{Root: dir, Extensions: []string{"go"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -159,7 +159,7 @@ func TestRunSplitsByBytes(t *testing.T) {
 	if len(v.batches) != 2 || len(v.batches[0]) != 2 {
 		t.Errorf("%d batches, the first of %d", len(v.batches), len(v.batches[0]))
 	}
-	if n := v.batches[0][0]; len(n.Files) != 1 || !strings.HasPrefix(n.Original, "originals/a-") || !strings.HasSuffix(n.Original, ".md") {
+	if n := v.batches[0][0]; len(n.Files) != 1 || !strings.HasPrefix(n.Original, "originals/a-") || !strings.HasSuffix(n.Original, ".go") {
 		t.Errorf("the original is %q of %d files", n.Original, len(n.Files))
 	}
 }
