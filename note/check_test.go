@@ -53,8 +53,8 @@ func checkChunks(t *testing.T, n *Note, text []byte) {
 	at := n.Body
 	for i, c := range n.Chunks {
 		switch {
-		case c.Start != at || c.End <= c.Start || c.End-c.Start > maxChunk:
-			t.Fatalf("chunk %d is [%d,%d), want a start of %d and at most %d bytes", i, c.Start, c.End, at, maxChunk)
+		case c.Start != at || c.End <= c.Start || c.End-c.Start > chunkRecipe.most:
+			t.Fatalf("chunk %d is [%d,%d), want a start of %d and at most %d bytes", i, c.Start, c.End, at, chunkRecipe.most)
 		case c.Line != LineAt(text, c.Start) || c.EndLine != LineAt(text, c.End-1):
 			t.Fatalf("chunk %d [%d,%d) has lines %d to %d", i, c.Start, c.End, c.Line, c.EndLine)
 		case c.Heading < -1 || c.Heading >= len(n.Headings):

@@ -1,23 +1,25 @@
 package note
 
-// Sizes of chunks, in bytes.
-const (
-	tinyChunk   = 200  // a section below it joins the next
-	targetChunk = 1800 // paragraphs are gathered up to it
-	maxChunk    = 4000 // no chunk is longer
-)
+// chunkSizes are sizes of chunks, in bytes.
+type chunkSizes struct {
+	tiny   int // a section below it joins the next
+	target int // paragraphs are gathered up to it
+	most   int // no chunk is longer
+}
+
+// chunkRecipe is part of [Recipe]; docs/decisions/chunking.md says why.
+var chunkRecipe = chunkSizes{tiny: 200, target: 1800, most: 4000}
 
 // chunks tiles text[n.Body:]: a heading starts a chunk; a section longer than
-// targetChunk is cut between paragraphs; a paragraph longer than maxChunk at
-// lines, a line longer than that between characters. A section below tinyChunk
-// joins the one that follows, when that is below it in the outline or both are
-// small together.
-func (n *Note) chunks(text []byte) []Chunk {
-	c := chunker{text: text}
+// the target is cut between paragraphs; a paragraph longer than the most at
+// lines, a line longer than that between characters. A tiny section joins the one
+// that follows, when that is below it in the outline or both are small together.
+func (n *Note) chunks(text []byte, sizes chunkSizes) []Chunk {
+	c := chunker{text: text, sizes: sizes}
 	sections := n.sections(len(text))
 	for i := 0; i < len(sections); {
 		j := i + 1
-		for j < len(sections) && joins(sections[i], sections[j-1], sections[j]) {
+		for j < len(sections) && sizes.join(sections[i], sections[j-1], sections[j]) {
 			j++
 		}
 		c.region(sections[i].start, sections[j-1].end)
@@ -44,17 +46,18 @@ func (n *Note) sections(end int) []section {
 	return all
 }
 
-// joins reports whether next joins the chunk that starts with first and ends,
+// join reports whether next joins the chunk that starts with first and ends,
 // so far, with last.
-func joins(first, last, next section) bool {
+func (s chunkSizes) join(first, last, next section) bool {
 	size := last.end - first.start
-	return size < tinyChunk && (next.level > last.level || size+next.end-next.start <= targetChunk)
+	return size < s.tiny && (next.level > last.level || size+next.end-next.start <= s.target)
 }
 
 // chunker gathers the ends of chunks.
 type chunker struct {
-	text []byte
-	cuts []int
+	text  []byte
+	sizes chunkSizes
+	cuts  []int
 }
 
 // region cuts text[start:end], which no chunk crosses.
@@ -62,12 +65,12 @@ func (c *chunker) region(start, end int) {
 	for at := start; at < end; {
 		next := c.paragraphEnd(at, end)
 		switch size := at - start; {
-		case next-at > maxChunk:
+		case next-at > c.sizes.most:
 			if size > 0 {
 				c.cuts = append(c.cuts, at)
 			}
 			start = c.cutLines(at, next)
-		case size >= tinyChunk && next-start > targetChunk, next-start > maxChunk:
+		case size >= c.sizes.tiny && next-start > c.sizes.target, next-start > c.sizes.most:
 			c.cuts = append(c.cuts, at)
 			start = at
 		}
@@ -118,12 +121,12 @@ func (c *chunker) cutLines(at, end int) (rest int) {
 	start := at
 	for at < end {
 		next := min(lineEnd(c.text, at), end)
-		if next-start > targetChunk && at > start {
+		if next-start > c.sizes.target && at > start {
 			c.cuts = append(c.cuts, at)
 			start = at
 		}
-		for next-start > maxChunk {
-			start = wordBorder(c.text, start, start+maxChunk)
+		for next-start > c.sizes.most {
+			start = wordBorder(c.text, start, start+c.sizes.most)
 			c.cuts = append(c.cuts, start)
 		}
 		at = next

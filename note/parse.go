@@ -47,7 +47,7 @@ func Parse(src []byte) (*Note, []byte) {
 	n.Words = n.countWords(text)
 	n.Entities = n.entities(root, text, f.tags)
 	n.Sketch = sketch(text, n.Body, n.Skip)
-	n.Chunks = n.chunks(text)
+	n.Chunks = n.chunks(text, chunkRecipe)
 	return n, text
 }
 
