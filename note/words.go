@@ -22,7 +22,7 @@ func countWords(text []byte) int {
 		r, size := utf8.DecodeRune(text[i:])
 		i += size
 		switch isLetter := unicode.IsLetter(r) || unicode.IsNumber(r); {
-		case isLetter && unspaced(r):
+		case isLetter && Unspaced(r):
 			words++
 			in = 0
 		case isLetter:
@@ -47,8 +47,8 @@ var asciiLetter, asciiJoiner = func() (letters, joiners [utf8.RuneSelf]uint8) {
 	return letters, joiners
 }()
 
-// unspaced reports whether r belongs to a script written without spaces.
-func unspaced(r rune) bool {
+// Unspaced reports whether r belongs to a script written without spaces.
+func Unspaced(r rune) bool {
 	switch {
 	case r < 0x0e00:
 		return false

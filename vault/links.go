@@ -46,8 +46,16 @@ type LinksParams struct {
 	Collection string `json:"collection,omitempty" help:"graph of this collection only"`
 	MaxTokens  int    `json:"max_tokens,omitempty" default:"6000" min:"100" help:"budget of the answer"`
 	Cursor     string `json:"cursor,omitempty" help:"next of an answer"`
+
+	Suggest bool   `json:"suggest,omitempty" hidden:"" help:"instead: mentions of notes that are no links, and near notes never linked"`
+	Most    int    `json:"most,omitempty" hidden:"" default:"50" min:"1" max:"10000" help:"suggestions of each kind"`
+	Apply   bool   `json:"apply,omitempty" hidden:"" help:"propose the mentions as links, as a draft"`
+	Draft   string `json:"draft,omitempty" hidden:"" help:"draft to add to (default: a new one)"`
 	atParam
 }
+
+// writes reports whether p adds to the repository.
+func (p LinksParams) writes() bool { return p.Apply }
 
 // LinksResult is the links of a note, or the graph.
 type LinksResult struct {
@@ -65,6 +73,8 @@ type LinksResult struct {
 	AmbiguousLinks  int             `json:"ambiguous_links"`
 	Truncated       bool            `json:"truncated,omitempty"`
 	Next            string          `json:"next,omitempty"`
+
+	Suggested *Suggestions `json:"suggested,omitempty" schema:"-"` // what suggest found
 	Seen
 }
 
@@ -113,11 +123,14 @@ var linksOp = define(Op{
 	Title:       "Follow links",
 	Summary:     "Show the links of a note, or the graph of all",
 	Description: "Links to and from a note, with line and text, broken or ambiguous; depth follows further. Without path: the graph of the vault as nodes and edges.",
-	Examples:    []string{"kb links guides/retry.md", "kb links --json | jq '.orphans'"},
+	Examples:    []string{"kb links guides/retry.md", "kb links --json | jq '.orphans'", "kb links --suggest", "kb links --apply --draft links"},
 }, (*Vault).Links)
 
 // Links lists the links of a note, or makes the graph.
 func (v *Vault) Links(ctx context.Context, p LinksParams) (*LinksResult, error) {
+	if p.Suggest || p.Apply {
+		return v.suggestLinks(ctx, p)
+	}
 	if p.Path == "" {
 		return v.wholeGraph(ctx, p)
 	}
@@ -297,6 +310,11 @@ func (r *LinksResult) cut(w *view, offset, budget int) {
 
 // Text writes the links as lists.
 func (r *LinksResult) Text(t *Text) {
+	if r.Suggested != nil {
+		r.Suggested.text(t)
+		t.Printf("%s\n", t.Dim(r.Seen.text()))
+		return
+	}
 	if r.Path == "" {
 		t.Printf("%s, %s, %s, %s, %s\n", t.Strong(plural(r.NodeCount, "node")), plural(r.EdgeCount, "edge"),
 			plural(r.Orphans, "orphan"), plural(r.UnresolvedLinks, "broken link"), plural(r.AmbiguousLinks, "ambiguous link"))
