@@ -40,6 +40,9 @@ func ParseDate(s string) (time.Time, bool) {
 	if len(s) < 6 || len(s) > 40 {
 		return time.Time{}, false
 	}
+	if len(s) > 10 && s[10] == 't' {
+		s = strings.ToUpper(s) // 2001-12-14t21:59:43z, as RFC 3339 and YAML allow
+	}
 	for _, layout := range dateLayouts {
 		if t, err := time.Parse(layout, s); err == nil {
 			return t, true

@@ -246,6 +246,7 @@ func TestVerify(t *testing.T) {
 		{cite + "/guides/retry.md#gone", "moved"},
 		{cite + "/gone.md", "nowhere"},
 		{`no quote, "two words"`, ""},
+		{"read kb://digest, then `kb://conventions`", ""},
 	} {
 		args, _ := json.Marshal(map[string]string{"text": tt.text})
 		r := ask[vault.Verified](t, s, "kb_verify", string(args))

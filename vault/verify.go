@@ -153,7 +153,9 @@ func readParagraph(block string, line int) (p paragraph) {
 	}
 	for _, m := range citationForm.FindAllStringIndex(block, -1) {
 		uri := strings.TrimRight(block[m[0]:m[1]], ".,;:!?")
-		p.citations = append(p.citations, at(uri, m[0]))
+		if uri != "kb://digest" && uri != "kb://conventions" { // resources of the server, which cite nothing
+			p.citations = append(p.citations, at(uri, m[0]))
+		}
 	}
 	if strings.HasPrefix(strings.TrimSpace(block), ">") {
 		var lines []string
