@@ -8,6 +8,8 @@ import (
 	"slices"
 
 	"github.com/go-git/go-git/v5/plumbing/filemode"
+
+	"kb/note"
 )
 
 // Past is what history tells of the regular files of a commit. It is a plain
@@ -28,6 +30,7 @@ type FilePast struct {
 type PastVersion struct {
 	Commit CommitID
 	Path   string // of the file in that commit; "" for the path that it has now
+	Blob   note.ID
 }
 
 // FormerName is a path that a file had before.
@@ -178,7 +181,11 @@ func (w *pastWalk) passOn(p *pastPoint, parents []CommitID) error {
 		mine, older[i] = left, from
 	}
 	for _, path := range slices.Sorted(maps.Keys(mine)) {
-		w.record(mine[path], PastVersion{p.commit.id, path})
+		file, err := w.repo.fileAt(p.commit, path)
+		if err != nil {
+			return err
+		}
+		w.record(mine[path], PastVersion{p.commit.id, path, note.ID(file.id)})
 		w.addName(mine[path], FormerName{path, p.commit.when})
 	}
 	for i, parent := range parents {

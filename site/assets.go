@@ -37,6 +37,9 @@ func (b *builder) assets(context.Context) error {
 			return err
 		}
 	}
+	if err := b.custom(); err != nil {
+		return err
+	}
 	k := keyer{}
 	k.put(Recipe, note.Recipe, fmt.Sprintf("%q", *b.site), b.set.BaseURL)
 	b.siteKey = k.sum()

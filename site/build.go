@@ -179,6 +179,9 @@ func (b *builder) pageKey(k *keyer, i int) string {
 	for _, j := range neighbours(b.graph.out[i]) {
 		k.put(b.graph.pages[j], b.set.Docs[j].Title)
 	}
+	for _, j := range b.related(i) {
+		k.put(b.graph.pages[j], b.set.Docs[j].Title)
+	}
 	k.number(len(b.graph.in[i]))
 	for _, e := range b.graph.in[i] {
 		from := b.set.Docs[e.doc]

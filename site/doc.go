@@ -20,6 +20,7 @@ type Doc struct {
 	Note             *note.Note
 	Versions         []Version // the doc's history, newest first
 	MoreVersions     bool      // there are older ones
+	Related          []*Doc    // docs of the same set about the same, the nearest first
 }
 
 // Version is a change of a doc.

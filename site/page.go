@@ -28,6 +28,7 @@ type notePage struct {
 	Properties []property
 
 	Links         []link
+	Related       []link
 	Backlinks     []backlink
 	MoreBacklinks int
 	Previous      *link
@@ -43,6 +44,7 @@ type notePage struct {
 const (
 	mostBacklinks = 100
 	mostLinks     = 40
+	mostRelated   = 6
 	wordsMinute   = 220
 )
 
@@ -123,6 +125,9 @@ func (b *builder) notePage(ctx context.Context, i int) (page []byte, diagrams bo
 		p.Tags = append(p.Tags, link{(linksOn{b, ctx, name}).Tag(tag), "#" + tag})
 	}
 	p.Links = b.linksTo(name, neighbours(b.graph.out[i]))
+	for _, j := range b.related(i) {
+		p.Related = append(p.Related, link{relative(name, b.graph.pages[j]), b.set.Docs[j].Title})
+	}
 	p.Previous, p.Next = b.linkBeside(name, i, -1), b.linkBeside(name, i, 1)
 	if p.Backlinks, p.MoreBacklinks, err = b.backlinks(ctx, name, i); err != nil {
 		return nil, false, err
@@ -245,6 +250,18 @@ func (b *builder) linksTo(page string, docs []int) (out []link) {
 		out = append(out, link{relative(page, b.graph.pages[j]), b.set.Docs[j].Title})
 	}
 	return out
+}
+
+// related are the docs that are about the same as doc i, but those that the page
+// links to anyhow.
+func (b *builder) related(i int) (out []int) {
+	known := neighbours(b.graph.out[i])
+	for _, d := range b.set.Docs[i].Related {
+		if j, ok := b.graph.numbers[d]; ok && !slices.Contains(known, j) {
+			out = append(out, j)
+		}
+	}
+	return out[:min(len(out), mostRelated)]
 }
 
 // backlinks are the notes that link to doc i, each with its first sentence that

@@ -19,6 +19,9 @@ type Set struct {
 	Docs        []*Doc // by collection, in the order of Collections, then by path
 	Files       []File // attachments that notes may show or link to, likewise
 
+	// Custom changes how pages look.
+	Custom Custom
+
 	// Search is what the site's search ranks by; nil for a site without.
 	Search *SearchData
 
@@ -28,6 +31,15 @@ type Set struct {
 
 	// Read returns a blob as it is stored. It is called from several goroutines.
 	Read func(ctx context.Context, collection string, blob note.ID) ([]byte, error)
+}
+
+// Custom is what a vault adds to every page: a style after the site's own, and HTML,
+// which is cleaned as the notes' is.
+type Custom struct {
+	Style      []byte
+	Head       []byte // meta and link elements
+	AfterTitle []byte // of a note
+	Footer     []byte
 }
 
 // Commit is a commit as pages name it.

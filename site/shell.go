@@ -23,6 +23,8 @@ const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src
 type siteData struct {
 	Title, Language, Policy    string
 	Style, Script, Early, Icon string // names of assets
+	Custom                     string // likewise; "" for none
+	Head, AfterTitle, Footer   template.HTML
 }
 
 // shell is what every page has.

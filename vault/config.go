@@ -86,6 +86,7 @@ type SiteConfig struct {
 	Title   string   `yaml:"title" json:"title"`
 	Exclude []string `yaml:"exclude" json:"exclude"`
 	BaseURL string   `yaml:"base_url" json:"base_url"`
+	Related string   `yaml:"related" json:"related" enum:"auto,always,never"` // whether pages list notes about the same
 }
 
 // VisibilityConfig says who sees which notes: the default, and patterns of paths.
@@ -285,6 +286,7 @@ func (c *Config) resolve() error {
 	setDefault(&c.Search.MaxResults, 10)
 	setDefault(&c.Search.MaxLimit, 50)
 	setDefault(&c.Search.VectorWeight, "auto")
+	setDefault(&c.Site.Related, "auto")
 	setDefault(&c.Vector.ANN, "exact")
 	setDefault(&c.Review.MinWords, 3)
 	setDefault(&c.Visibility.Default, string(Public))

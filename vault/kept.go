@@ -14,7 +14,7 @@ import (
 // Recipes of what is kept beside notes and text.
 const (
 	datesRecipe = "dates/1"
-	pastRecipe  = "past/1"
+	pastRecipe  = "past/2"
 	statRecipe  = "stat/1"
 	lastRecipe  = "last/1"
 )

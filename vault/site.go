@@ -191,6 +191,12 @@ func (w *view) siteSet(ctx context.Context) (*site.Set, int, error) {
 	if set.Moved, err = w.sitePast(ctx, set.Docs); err != nil {
 		return nil, 0, err
 	}
+	if set.Custom, err = w.siteCustom(); err != nil {
+		return nil, 0, err
+	}
+	if err := w.siteRelated(ctx, set.Docs); err != nil {
+		return nil, 0, err
+	}
 	if set.Files, err = w.siteFiles(ctx); err != nil {
 		return nil, 0, err
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"kb/gitstore"
+	"kb/note"
 	"kb/site"
 )
 
@@ -16,7 +17,8 @@ const mostMoved = 5000
 
 // sitePast gives the docs of a site their histories, and lists where they were.
 // A name that the site would not publish a note under is in neither: a version
-// under such a name, and what is older, is left out.
+// under such a name, or that was not for the site's readers, is left out with
+// what is older.
 func (w *view) sitePast(ctx context.Context, docs []*site.Doc) ([]site.Moved, error) {
 	commits := map[gitstore.CommitID]site.Version{}
 	var names []former
@@ -30,13 +32,17 @@ func (w *view) sitePast(ctx context.Context, docs []*site.Doc) ([]site.Moved, er
 		if err != nil {
 			return nil, errorf(Internal, "read the history of %s: %w", c.Name, err)
 		}
+		then, err := w.claimsThen(ctx, c, docs, past)
+		if err != nil {
+			return nil, err
+		}
 		for _, d := range docs {
 			if d.Collection != c.Name {
 				continue
 			}
 			h := past.Files[c.full(d.Path)]
 			names = append(names, w.formerNames(c, d, h)...)
-			if err := w.siteVersions(c, d, h, commits); err != nil {
+			if err := w.siteVersions(c, d, h, then, commits); err != nil {
 				return nil, err
 			}
 		}
@@ -70,10 +76,32 @@ func moved(names []former) []site.Moved {
 	return out
 }
 
+// claimsThen reads what the versions of c's docs said of who may see them.
+func (w *view) claimsThen(ctx context.Context, c *collection, docs []*site.Doc, past *gitstore.Past) (map[note.ID]*claim, error) {
+	var versions []doc
+	for _, d := range docs {
+		if d.Collection != c.Name {
+			continue
+		}
+		for _, x := range past.Files[c.full(d.Path)].Versions {
+			versions = append(versions, doc{col: c, path: d.Path, blob: x.Blob})
+		}
+	}
+	return w.v.claims(ctx, versions)
+}
+
 // siteVersions sets the versions of d from h.
-func (w *view) siteVersions(c *collection, d *site.Doc, h gitstore.FilePast, commits map[gitstore.CommitID]site.Version) error {
+func (w *view) siteVersions(c *collection, d *site.Doc, h gitstore.FilePast, then map[note.ID]*claim, commits map[gitstore.CommitID]site.Version) error {
 	d.MoreVersions = h.More
 	for _, x := range h.Versions {
+		path, ok := d.Path, true
+		if x.Path != "" {
+			path, ok = w.formerName(c, x.Path)
+		}
+		if !ok || !w.v.paths().claimed(c, path, then[x.Blob]) {
+			d.MoreVersions = false
+			return nil
+		}
 		v, ok := commits[x.Commit]
 		if !ok {
 			commit, err := c.repo.Commit(x.Commit)
@@ -83,12 +111,7 @@ func (w *view) siteVersions(c *collection, d *site.Doc, h gitstore.FilePast, com
 			v = site.Version{Commit: x.Commit.String(), Date: commit.Committer.When.UTC().Format(time.DateOnly), Author: commit.Author.Name, Subject: commit.Subject}
 			commits[x.Commit] = v
 		}
-		if v.Path = d.Path; x.Path != "" {
-			if v.Path, ok = w.formerName(c, x.Path); !ok {
-				d.MoreVersions = false
-				return nil
-			}
-		}
+		v.Path = path
 		d.Versions = append(d.Versions, v)
 	}
 	return nil
