@@ -80,7 +80,7 @@ func (e *evaluation) fuse(p *plan, q Query, matches []found, res *Result) ([]fou
 		}
 	}
 	all := top.sorted()
-	res.LowConfidence = e.lowConfidence(p, all[:min(len(all), q.Offset+q.Max)])
+	res.LowConfidence = e.lowConfidence(p, q, all[:min(len(all), q.Offset+q.Max)])
 	if all, err = e.reorder(q, all); err != nil {
 		return nil, err
 	}

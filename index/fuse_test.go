@@ -186,6 +186,38 @@ func TestFuseWeighsEachQuery(t *testing.T) {
 	}
 }
 
+// A note that is found by meaning makes an answer certain when vectors that
+// deserve it put it as high as words could.
+func TestFuseConfidence(t *testing.T) {
+	w := vaultOf(fuseNotes)
+	v := w.view(t)
+	weigh := func(to float64) func(context.Context, string, func(note.ID) float64) (float64, error) {
+		return func(context.Context, string, func(note.ID) float64) (float64, error) { return to, nil }
+	}
+	for _, c := range []struct {
+		text   string
+		weight float64
+		auto   bool
+		low    bool
+	}{
+		{"feathered fisher", 0.15, true, true},
+		{"feathered fisher", 1.2, true, true},
+		{"feathered fisher", 1.3, true, false},
+		{"feathered fisher", 10, false, true}, // somebody's choice is no evidence
+		{"heron", 0.15, true, false},
+	} {
+		asked := ""
+		m := meaningOf(w, map[string]Near{"heron.md": {0.8, 0}}, &asked)
+		m.Weight = c.weight
+		if c.auto {
+			m.Weigh = weigh(c.weight)
+		}
+		if r := search(t, v, Query{Text: c.text, Meaning: m}); len(r.Hits) != 1 || r.LowConfidence != c.low {
+			t.Errorf("%s, weight %v, auto %v: low confidence %v of %d hits", c.text, c.weight, c.auto, r.LowConfidence, len(r.Hits))
+		}
+	}
+}
+
 // Without vectors that say anything, the order is that of the words.
 func TestFuseKeepsTheOrderOfWords(t *testing.T) {
 	w := vaultOf(fuseNotes)

@@ -110,7 +110,7 @@ func (e *evaluation) rank(p *plan, q Query, wanted float64, res *Result) ([]foun
 		}
 	}
 	top := best.sorted()
-	res.LowConfidence = e.lowConfidence(p, top)
+	res.LowConfidence = e.lowConfidence(p, q, top)
 	return top, nil
 }
 
@@ -197,21 +197,35 @@ func (t *topList) sorted() []found {
 	return t.heap
 }
 
-// lowConfidence reports that none of the best notes has half of the query's
-// informative words: those that at most half of the notes have.
-func (e *evaluation) lowConfidence(p *plan, top []found) bool {
-	var informative uint64
-	for i, u := range p.units[:min(64, len(p.units))] {
-		if u.scored && !u.extra && 2*u.df <= len(e.v.docs) {
-			informative |= 1 << i
-		}
-	}
+// confidentPart is the part of the query's words, by idf, that a note must have
+// for an answer to be taken for one. Measured on queries asked of their own
+// collection and of others: docs/reference/ranking.md.
+const confidentPart = 0.4
+
+// lowConfidence reports that none of the best notes has enough of the query's
+// words - by idf, or two thirds of them, for in a small view idf says little - and
+// none is so near that its cosine alone counts as much as having the words best.
+func (e *evaluation) lowConfidence(p *plan, q Query, top []found) bool {
+	wanted, words := p.wanted(), p.wordMask()
+	weighed := q.Meaning != nil && q.Meaning.Weigh != nil && !q.Meaning.Alone
 	for _, f := range top {
-		if 2*bits.OnesCount64(e.mask[f.doc]&informative) >= bits.OnesCount64(informative) {
+		most := 3*bits.OnesCount64(e.mask[f.doc]&words) >= 2*bits.OnesCount64(words)
+		near := weighed && f.near != nil && p.weight*f.near.Cosine >= 1
+		if most || near || e.cover[f.doc] >= confidentPart*wanted {
 			return false
 		}
 	}
 	return true
+}
+
+// wordMask has a bit for each word of the query, as far as there is room.
+func (p *plan) wordMask() (mask uint64) {
+	for i, u := range p.units[:min(64, len(p.units))] {
+		if u.scored && !u.extra {
+			mask |= 1 << i
+		}
+	}
+	return mask
 }
 
 // set returns the notes that n allows. Strict means that a leaf of several

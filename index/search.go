@@ -38,7 +38,7 @@ type Query struct {
 type Result struct {
 	Hits          []Hit
 	Total         int
-	LowConfidence bool         // no hit has half of the query's informative words
+	LowConfidence bool         // no hit has much of the query's words, or is very near in meaning
 	Missing       []string     // words of the query that no note has, in any spelling
 	Corrected     []Correction // words that were read otherwise
 	Note          string       // how the query was read, when not as written
