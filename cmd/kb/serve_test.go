@@ -291,21 +291,7 @@ func TestServeWrittenDown(t *testing.T) {
 		t.Errorf("a token in the address: %d", status)
 	}
 	s.get("/mcp", "Authorization", "Bearer nobody")
-	raw, err := os.ReadFile(auditFile)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var got []string
-	for line := range strings.Lines(string(raw)) {
-		var l auditLine
-		if err := json.Unmarshal([]byte(line), &l); err != nil || l.Time == "" || l.Tool != "" && (l.Token != "writer" || l.ID == "") {
-			t.Errorf("%v: %s", err, line)
-		}
-		if l.Commit != "" {
-			l.Commit = "commit"
-		}
-		got = append(got, strings.Join([]string{l.Tool, l.At, l.Commit, l.Code}, " "))
-	}
+	raw, got := readAudit(t, auditFile)
 	want := []string{"search main commit ok", "search   not_found", "get_document   usage", "kb_write  commit ok", "   400", "   401"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("audit (-want +got):\n%s", diff)
@@ -315,12 +301,7 @@ func TestServeWrittenDown(t *testing.T) {
 	if err := json.Unmarshal([]byte(out), &doctor); err != nil || len(doctor.Logs) < 4 {
 		t.Errorf("%v: doctor shows %d lines", err, len(doctor.Logs))
 	}
-	_, metrics := s.get("/metrics")
-	for _, line := range []string{`kb_calls_total{code="ok",tool="search"} 1`, `kb_calls_total{code="not_found",tool="search"} 1`, `kb_http_answers_total{status="401"} 1`, "kb_owner 1", "kb_sessions 0", "kb_index_documents ", `kb_call_seconds_bucket{tool="search",`, "kb_derived_bytes "} {
-		if !strings.Contains(metrics, line) {
-			t.Errorf("metrics lack %s", line)
-		}
-	}
+	metrics := s.metrics(token)
 	for name, text := range map[string]string{"audit": string(raw), "log": strings.Join(doctor.Logs, "\n"), "metrics": metrics} {
 		for _, secret := range []string{"zanzibar", token, strings.TrimPrefix(token, access.Prefix), "nobody"} {
 			if strings.Contains(text, secret) {
@@ -331,10 +312,42 @@ func TestServeWrittenDown(t *testing.T) {
 	if !strings.Contains(strings.Join(doctor.Logs, "\n"), `"query":"#`) {
 		t.Errorf("log: %s", doctor.Logs)
 	}
+}
+
+// readAudit reads a file of calls by the token writer, and what it says of each.
+func readAudit(t *testing.T, file string) (raw []byte, said []string) {
+	t.Helper()
+	raw, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(raw)) {
+		var l auditLine
+		if err := json.Unmarshal([]byte(line), &l); err != nil || l.Time == "" || l.Tool != "" && (l.Token != "writer" || l.ID == "") {
+			t.Errorf("%v: %s", err, line)
+		}
+		if l.Commit != "" {
+			l.Commit = "commit"
+		}
+		said = append(said, strings.Join([]string{l.Tool, l.At, l.Commit, l.Code}, " "))
+	}
+	return raw, said
+}
+
+// metrics reads the metrics, as this machine does and as others may.
+func (s *served) metrics(token string) string {
+	s.t.Helper()
+	_, metrics := s.get("/metrics")
+	for _, line := range []string{`kb_calls_total{code="ok",tool="search"} 1`, `kb_calls_total{code="not_found",tool="search"} 1`, `kb_http_answers_total{status="401"} 1`, "kb_owner 1", "kb_sessions 0", "kb_index_documents ", `kb_call_seconds_bucket{tool="search",`, "kb_derived_bytes "} {
+		if !strings.Contains(metrics, line) {
+			s.t.Errorf("metrics lack %s", line)
+		}
+	}
 	if status, _ := s.get("/metrics", "X-Forwarded-For", "10.0.0.1"); status != http.StatusUnauthorized {
-		t.Errorf("metrics through a proxy: %d", status)
+		s.t.Errorf("metrics through a proxy: %d", status)
 	}
 	if status, _ := s.get("/metrics", "X-Forwarded-For", "10.0.0.1", "Authorization", "Bearer "+token); status != http.StatusOK {
-		t.Errorf("metrics through a proxy with a token: %d", status)
+		s.t.Errorf("metrics through a proxy with a token: %d", status)
 	}
+	return metrics
 }
