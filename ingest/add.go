@@ -132,15 +132,17 @@ func (a *Adder) learn(ctx context.Context) error {
 	return nil
 }
 
+// reading is what reading a source gave.
+type reading struct {
+	result *Result
+	err    error
+}
+
 // readAll reads sources, some at once, and hands the results over in their order.
 func (a *Adder) readAll(ctx context.Context, sources []Source, take func(i int, r *Result, err error) error) error {
-	type read struct {
-		r   *Result
-		err error
-	}
-	results := make([]chan read, len(sources))
+	results := make([]chan reading, len(sources))
 	for i := range results {
-		results[i] = make(chan read, 1)
+		results[i] = make(chan reading, 1)
 	}
 	g, inner := errgroup.WithContext(ctx)
 	ahead := make(chan struct{}, 2*workers) // bounds what is read and not yet taken
@@ -150,10 +152,10 @@ func (a *Adder) readAll(ctx context.Context, sources []Source, take func(i int, 
 		for i := range sources {
 			select {
 			case ahead <- struct{}{}:
+				next <- i // a worker takes it: none waits for anything else
 			case <-inner.Done():
 				return inner.Err()
 			}
-			next <- i
 		}
 		return nil
 	})
@@ -162,30 +164,32 @@ func (a *Adder) readAll(ctx context.Context, sources []Source, take func(i int, 
 			for i := range next {
 				known := a.known[sources[i].ID]
 				r, err := a.Reader.Read(inner, sources[i], Known{known.ETag, known.LastModified})
-				results[i] <- read{r, err}
+				results[i] <- reading{r, err}
 			}
 			return nil
 		})
 	}
-	g.Go(func() error {
-		for i := range sources {
-			var got read
-			select {
-			case got = <-results[i]:
-			case <-inner.Done():
-				return inner.Err()
-			}
-			<-ahead
-			if err := inner.Err(); err != nil {
-				return err
-			}
-			if err := take(i, got.r, got.err); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
+	g.Go(func() error { return takeAll(inner, results, ahead, take) })
 	return g.Wait()
+}
+
+// takeAll hands over results in their order, and makes room for more.
+func takeAll(ctx context.Context, results []chan reading, ahead <-chan struct{}, take func(i int, r *Result, err error) error) error {
+	for i, from := range results {
+		select {
+		case got := <-from:
+			<-ahead
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			if err := take(i, got.result, got.err); err != nil {
+				return err
+			}
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	return nil
 }
 
 // without notes a source that gave no document.
