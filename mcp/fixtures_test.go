@@ -1,3 +1,5 @@
+//lint:file-ignore SA1019 earlier revisions of the protocol have what the SDK calls deprecated
+
 package mcp
 
 import (
