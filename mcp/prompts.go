@@ -79,6 +79,65 @@ var prompts = []prompt{
 4. Tell me the draft, what is in it in one line a note, and the command that reviews it.`
 		},
 	},
+	{
+		name:   "reconcile",
+		title:  "Settle what notes say differently",
+		about:  "Find notes that contradict each other on a subject, and propose what makes them agree.",
+		args:   []*sdk.PromptArgument{required("topic", "the subject")},
+		writes: true,
+		text: func(args map[string]string) string {
+			return fmt.Sprintf(`Find where the notes contradict each other about %s, and settle it.
+
+1. Survey: kb_digest, then search in at least three ways; kb_similar on what you find. Read each passage that makes a claim with get_document.
+2. List the claims that cannot both be true, each with the uri of its passage. kb_history tells which is newer, its frontmatter what it rests on: reviewed, active, sourced and newer count for more; say so where you cannot decide.
+3. Propose the settlement as one draft: kb_edit of what is wrong (base = the blob you read), flag with a reason where only a person can know. Change no claim for which you have no evidence.
+4. Tell me each contradiction, what you decided and why, with both uris, and the command that reviews the draft.`, args["topic"])
+		},
+	},
+	{
+		name:   "prune",
+		title:  "Tidy what is not needed any more",
+		about:  "Find notes that are obsolete, stubs or said twice, and propose what becomes of them.",
+		args:   []*sdk.PromptArgument{optional("scope", "where to look, if not everywhere")},
+		writes: true,
+		text: func(args map[string]string) string {
+			return `Find what can go or be joined in ` + orElse(args["scope"], "the whole vault") + `.
+
+1. Survey: kb_digest, then kb_health: stubs, stale notes, near duplicates, orphans, duplicate titles.
+2. Read every candidate, and kb_links of it: a note that others link to, or that is the only one to say something, stays. search for what it says before you call it superseded.
+3. Propose one draft with at most ten notes: join duplicates into the better note (kb_edit append with the uri of what it came from, then delete the other), set status=obsolete and superseded_by where it was replaced, delete only what says nothing. In doubt flag with a reason.
+4. Tell me what goes, what replaces it, and the command that reviews the draft. Nothing is lost: kb_edit restore brings a note back.`
+		},
+	},
+	{
+		name:  "challenge",
+		title: "Challenge a claim",
+		about: "Look in the vault for what speaks against a claim, as a fair opponent would.",
+		args:  []*sdk.PromptArgument{required("claim", "a claim, or the path of a note")},
+		text: func(args map[string]string) string {
+			return fmt.Sprintf(`Challenge this with what the notes hold: %s
+
+1. State it in its strongest form. If it is a note, read it first.
+2. search for the opposite, for exceptions, failures and later changes, in at least three ways; kb_history of the notes that support it: did somebody change their mind?
+3. For each point against it: the uri, what it shows, how strong it is (reviewed? sourced? newer?). For each point for it likewise.
+4. Conclude: does it stand, with which limits, and what would settle it? Say plainly when the notes hold nothing against it; invent nothing.`, args["claim"])
+		},
+	},
+	{
+		name:   "emerge",
+		title:  "Find what the notes add up to",
+		about:  "Find an idea that several notes share and none states, and propose the note that does.",
+		args:   []*sdk.PromptArgument{optional("topic", "where to look, if not everywhere")},
+		writes: true,
+		text: func(args map[string]string) string {
+			return `Find what the notes say together and none says alone, about ` + orElse(args["topic"], "whatever they return to") + `.
+
+1. Survey: kb_digest, kb_entities, and kb_links without path: names that return, notes that many link to, missing notes that are wanted.
+2. Read at least five notes that belong together and have no note for what they share; kb_similar finds more. search for the idea first: if a note states it, say which and stop.
+3. kb_write one note with template="research": question, findings (each with the uri of the notes behind it), open questions, and sources = those uris. It claims no more than they do. Link them as [[wikilinks]].
+4. Tell me the idea in one sentence, the notes it rests on, and the command that reviews the draft.`
+		},
+	},
 }
 
 func required(name, about string) *sdk.PromptArgument {

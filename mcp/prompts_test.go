@@ -19,6 +19,10 @@ func TestPrompts(t *testing.T) {
 		"review_draft":    {"name": "fix-retry"},
 		"capture_fix":     {"problem": "a retry storm"},
 		"capture_session": {"topic": "the limits"},
+		"reconcile":       {"topic": "how often a call is repeated"},
+		"prune":           {"scope": "guides/"},
+		"challenge":       {"claim": "jitter is not needed"},
+		"emerge":          {"topic": "waiting"},
 	} {
 		r, err := s.GetPrompt(context.Background(), &sdk.GetPromptParams{Name: name, Arguments: args})
 		if err != nil {
@@ -51,7 +55,7 @@ func TestPromptsReadOnly(t *testing.T) {
 	for _, p := range r.Prompts {
 		names = append(names, p.Name)
 	}
-	if diff := cmp.Diff([]string{"research", "review_draft"}, names); diff != "" {
+	if diff := cmp.Diff([]string{"challenge", "research", "review_draft"}, names); diff != "" {
 		t.Error(diff)
 	}
 }

@@ -62,6 +62,7 @@ func TestShippedTemplates(t *testing.T) {
 		"note":     "it takes no fields",
 		"fix":      "fields: cause, resolution, symptom",
 		"session":  "fields: context (optional), findings, open (optional)",
+		"research": "fields: findings, open (optional), question, sources",
 		"decision": "fields: consequences (optional), context, decision",
 	}
 	entries, err := shipped.ReadDir("templates")
@@ -90,6 +91,20 @@ func TestShippedTemplates(t *testing.T) {
 		_, body, err := tmpl.render(usual, given)
 		if err != nil || !strings.HasPrefix(body, "# A\n\n") || strings.Contains(body, "{{") || !strings.HasSuffix(body, "\n") {
 			t.Errorf("%s: %v\n%s", name, err, body)
+		}
+	}
+}
+
+// Sources that a template takes in one text are each looked at; a title with a
+// comma is one.
+func TestAddresses(t *testing.T) {
+	for s, want := range map[string][]string{
+		"https://a.example/x, kb://notes/a.md":   {"https://a.example/x", "kb://notes/a.md"},
+		"https://a.example/x?q=1,2":              {"https://a.example/x?q=1,2"},
+		"A book, 2nd edition, https://a.example": {"A book, 2nd edition, https://a.example"},
+	} {
+		if diff := cmp.Diff(want, addresses(s)); diff != "" {
+			t.Errorf("%s: %s", s, diff)
 		}
 	}
 }

@@ -22,7 +22,7 @@ type WriteParams struct {
 	Collection string            `json:"collection,omitempty" help:"needed when several are writable"`
 	Directory  string            `json:"directory,omitempty" help:"within the collection"`
 	Filename   string            `json:"filename,omitempty" help:"default: date and title"`
-	Template   string            `json:"template,omitempty" help:"note, fix, session, decision, or the vault's own"`
+	Template   string            `json:"template,omitempty" help:"note, fix, session, decision, research, or the vault's own"`
 	Fields     map[string]string `json:"fields,omitempty" help:"texts for the template"`
 	Draft      string            `json:"draft,omitempty" help:"draft to add to (default: a new one)"`
 	Message    string            `json:"message,omitempty" help:"why, for the reviewer"`

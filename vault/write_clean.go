@@ -49,7 +49,7 @@ func (p WriteParams) clean() (*WriteParams, error) {
 	}
 	switch {
 	case p.Template == "" && len(p.Fields) > 0:
-		return nil, errorf(Usage, "fields are for a template").hint("template: fix, session, decision or the vault's own")
+		return nil, errorf(Usage, "fields are for a template").hint("template: fix, session, decision, research or the vault's own")
 	case p.Template == "" && strings.TrimSpace(p.Body) == "":
 		return nil, errorf(Usage, "the note has no text").hint("body is its Markdown, or template makes it of fields")
 	case p.Directory != "" && (path.Clean(p.Directory) != p.Directory || !filepath.IsLocal(p.Directory)):
