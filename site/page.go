@@ -175,7 +175,7 @@ func outline(d *Doc, headings []note.HeadingAnchor) []note.HeadingAnchor {
 
 // properties are the rows of frontmatter that the page does not show elsewhere.
 func properties(n *note.Note) (out []property) {
-	shown := []string{"title", "tags", "tag", "aliases", "alias", "status", "publish", "draft", "updated", "modified", "last_modified", "superseded_by", "cssclasses", "cssclass"}
+	shown := []string{"title", "tags", "tag", "aliases", "alias", "status", "publish", "draft", "updated", "modified", "last_modified", "superseded_by", "cssclasses", "cssclass", "lang"}
 	for _, f := range n.Fields {
 		if slices.Contains(shown, strings.ToLower(f.Key)) {
 			continue
