@@ -41,10 +41,11 @@ func (w *view) sitePast(ctx context.Context, docs []*site.Doc) ([]site.Moved, er
 				continue
 			}
 			h := past.Files[c.full(d.Path)]
-			names = append(names, w.formerNames(c, d, h)...)
-			if err := w.siteVersions(c, d, h, then, commits); err != nil {
+			whole, err := w.siteVersions(c, d, h, then, commits)
+			if err != nil {
 				return nil, err
 			}
+			names = append(names, w.formerNames(c, d, h, whole)...)
 		}
 	}
 	return moved(names), nil
@@ -56,9 +57,14 @@ type former struct {
 	until int64
 }
 
-func (w *view) formerNames(c *collection, d *site.Doc, h gitstore.FilePast) (out []former) {
+// formerNames are the paths that a doc had, or where not the whole of its history
+// is shown, those that it had in what is.
+func (w *view) formerNames(c *collection, d *site.Doc, h gitstore.FilePast, whole bool) (out []former) {
+	shown := func(path string) bool {
+		return slices.ContainsFunc(d.Versions, func(v site.Version) bool { return v.Path == path })
+	}
 	for _, name := range h.Names {
-		if from, ok := w.formerName(c, name.Path); ok {
+		if from, ok := w.formerName(c, name.Path); ok && (whole || shown(from)) {
 			out = append(out, former{site.Moved{Collection: c.Name, From: from, To: d.Path}, name.When})
 		}
 	}
@@ -90,8 +96,8 @@ func (w *view) claimsThen(ctx context.Context, c *collection, docs []*site.Doc, 
 	return w.v.claims(ctx, versions)
 }
 
-// siteVersions sets the versions of d from h.
-func (w *view) siteVersions(c *collection, d *site.Doc, h gitstore.FilePast, then map[note.ID]*claim, commits map[gitstore.CommitID]site.Version) error {
+// siteVersions sets the versions of d from h, and reports whether those are all.
+func (w *view) siteVersions(c *collection, d *site.Doc, h gitstore.FilePast, then map[note.ID]*claim, commits map[gitstore.CommitID]site.Version) (whole bool, err error) {
 	d.MoreVersions = h.More
 	for _, x := range h.Versions {
 		path, ok := d.Path, true
@@ -100,13 +106,13 @@ func (w *view) siteVersions(c *collection, d *site.Doc, h gitstore.FilePast, the
 		}
 		if !ok || !w.v.paths().claimed(c, path, then[x.Blob]) {
 			d.MoreVersions = false
-			return nil
+			return false, nil
 		}
 		v, ok := commits[x.Commit]
 		if !ok {
 			commit, err := c.repo.Commit(x.Commit)
 			if err != nil {
-				return errorf(Internal, "read commit %s: %w", x.Commit, err)
+				return false, errorf(Internal, "read commit %s: %w", x.Commit, err)
 			}
 			v = site.Version{Commit: x.Commit.String(), Date: commit.Committer.When.UTC().Format(time.DateOnly), Author: commit.Author.Name, Subject: commit.Subject}
 			commits[x.Commit] = v
@@ -114,7 +120,7 @@ func (w *view) siteVersions(c *collection, d *site.Doc, h gitstore.FilePast, the
 		v.Path = path
 		d.Versions = append(d.Versions, v)
 	}
-	return nil
+	return !h.More, nil
 }
 
 // formerName is a path of a file in the repository as one of c's notes. Not ok:
