@@ -80,6 +80,7 @@ var formats = []format{
 	{"chat", isChat, convertChat},
 	{"json", isJSON, convertJSON},
 	{"email", isEmail, convertEmail},
+	{"feed", isFeed, convertFeed},
 	{"html", isHTML, convertHTML},
 	{"markdown", isMarkdown, convertMarkdown},
 	{"csv", isCSV, convertCSV},
@@ -87,7 +88,7 @@ var formats = []format{
 }
 
 // Convert makes documents of an input: one, except that an export of
-// conversations gives one for each. Errors wrap one of this package's, and say
+// conversations and a feed give one for each. Errors wrap one of this package's, and say
 // what was seen. What still runs when ctx or [MaxTime] ends is given up on: it
 // ends by itself, at the latest with the process.
 func Convert(ctx context.Context, in Input) ([]Doc, error) {

@@ -59,6 +59,7 @@ var doors = map[string][]string{
 	"github.com/JohannesKaufmann/":           {"kb/convert"},
 	"github.com/go-shiori/go-readability":    {"kb/convert"},
 	"github.com/ledongthuc/pdf":              {"kb/convert"},
+	"github.com/mmcdole/gofeed":              {"kb/convert"},
 	"github.com/coder/hnsw":                  {"kb/vector"},
 	"github.com/alecthomas/chroma":           {"kb/site"},
 	"github.com/microcosm-cc/bluemonday":     {"kb/site"},
