@@ -24,6 +24,8 @@ type AddParams struct {
 	Draft      string   `json:"draft,omitempty" default:"inbox" help:"draft to add to"`
 	Message    string   `json:"message,omitempty" help:"why, for the reviewer"`
 	DryRun     bool     `json:"dry_run,omitempty" help:"show the notes, write nothing"`
+
+	LeaveDeleted bool `json:"leave_deleted,omitempty" help:"skip what people deleted, rather than bring it back"`
 }
 
 // Import is a document on its way to become a note, or an update of one.
@@ -31,7 +33,8 @@ type Import struct {
 	Source       string       `json:"source,omitempty"` // what it is known by: a URL, or file:PATH
 	Type         string       `json:"type,omitempty"`   // html, pdf, …
 	Title        string       `json:"title"`
-	Created      string       `json:"created,omitempty"` // YYYY-MM-DD; default: the day of the call
+	Directory    string       `json:"directory,omitempty"` // of a new note, within the collection; default: the call's
+	Created      string       `json:"created,omitempty"`   // YYYY-MM-DD; default: the day of the call
 	Authors      []string     `json:"authors,omitempty"`
 	Tags         []string     `json:"tags,omitempty"`
 	Body         string       `json:"body"`              // Markdown; its frontmatter, if it has one, is kept

@@ -68,6 +68,16 @@ func (n *Import) parse() (*imported, error) {
 	return x, nil
 }
 
+// TextHash is the source_hash that a note of the document has; "" for one that
+// [Vault.Add] refuses.
+func (n *Import) TextHash() string {
+	x, err := n.parse()
+	if err != nil {
+		return ""
+	}
+	return x.hash
+}
+
 // canonicalBody is a note's text in the form in which imports are compared:
 // without the blank lines around it.
 func canonicalBody(body []byte) []byte {

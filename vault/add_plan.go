@@ -1,6 +1,7 @@
 package vault
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -96,6 +97,9 @@ func (a *adding) one(ctx context.Context, n *Import) error {
 		case twice:
 			done.Path = same
 			a.skip("the same text is there already", &done)
+		case a.p.LeaveDeleted && n.Source != "" && a.deleted[n.Source] != "":
+			done.Path = a.deleted[n.Source]
+			a.skip("people deleted it", &done)
 		default:
 			err = a.add(n, parsed, &done)
 		}
@@ -123,7 +127,7 @@ func (a *adding) add(n *Import, parsed *imported, done *AddedNote) error {
 		title = x
 	}
 	title = a.freeTitle(title)
-	at, err := a.place(title)
+	at, err := a.place(cmp.Or(n.Directory, a.p.Directory), title)
 	if err != nil {
 		return err
 	}
@@ -172,9 +176,9 @@ func (a *adding) freeTitle(title string) string {
 	return free
 }
 
-// place finds the path of a new note.
-func (a *adding) place(title string) (string, error) {
-	stem := path.Join(a.p.Directory, note.FileSlug(title))
+// place finds the path of a new note in a directory.
+func (a *adding) place(dir, title string) (string, error) {
+	stem := path.Join(dir, note.FileSlug(title))
 	at := stem + ".md"
 	for n := 2; a.paths[gitstore.FoldPath(at)]; n++ {
 		at = fmt.Sprintf("%s-%d.md", stem, n)

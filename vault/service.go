@@ -88,6 +88,9 @@ func (s *Service) Owns() bool {
 // LogFile is where processes that stay log what they do.
 func (s *Service) LogFile() string { return filepath.Join(s.dir, logName) }
 
+// SyncFile is where `kb sync` remembers when it asked which source.
+func (s *Service) SyncFile() string { return filepath.Join(s.dir, "sync.jsonl") }
+
 // logName is the log's in the directory of derived data.
 const logName = "kb.log"
 

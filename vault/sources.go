@@ -6,6 +6,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"kb/draft"
 )
 
 // SourcesParams selects notes that were made of sources.
@@ -24,15 +26,17 @@ type Sources struct {
 
 // NoteSource is what a note was made of, and how it is asked again.
 type NoteSource struct {
-	Source       string `json:"source"`
-	Path         string `json:"path"`
-	Title        string `json:"title,omitempty"`
-	Type         string `json:"source_type,omitempty"`
-	Hash         string `json:"source_hash,omitempty"`
-	Fetched      string `json:"fetched,omitempty"`
-	ETag         string `json:"etag,omitempty"`
-	LastModified string `json:"last_modified,omitempty"`
-	Edited       bool   `json:"edited,omitempty"` // people changed the note since
+	Source       string   `json:"source"`
+	Path         string   `json:"path"`
+	Title        string   `json:"title,omitempty"`
+	Type         string   `json:"source_type,omitempty"`
+	Hash         string   `json:"source_hash,omitempty"`
+	Fetched      string   `json:"fetched,omitempty"`
+	ETag         string   `json:"etag,omitempty"`
+	LastModified string   `json:"last_modified,omitempty"`
+	Original     string   `json:"original,omitempty"`
+	Tags         []string `json:"tags,omitempty"`
+	Edited       bool     `json:"edited,omitempty"` // people changed the note since
 }
 
 var sourcesOp = define(Op{
@@ -79,6 +83,9 @@ func (v *Vault) Sources(ctx context.Context, p SourcesParams) (*Sources, error) 
 
 // groundOf reads a collection as a draft leaves it, or would begin with.
 func (v *Vault) groundOf(ctx context.Context, c *collection, name string) (*ground, error) {
+	if err := draft.CheckName(name); name != "" && err != nil {
+		return nil, draftError(err)
+	}
 	_, tip, err := v.draftStore(c.repo)
 	if err != nil {
 		return nil, err
@@ -108,6 +115,7 @@ func (s *shelf) describe(from string) (NoteSource, error) {
 	_, body, n := splitNote(src)
 	x.Title, x.Type, x.Hash = n.TitleAt(x.Path), n.String(fieldType), n.String(fieldHash)
 	x.Fetched, x.ETag, x.LastModified = n.String(fieldFetched), n.String(fieldETag), n.String(fieldModified)
+	x.Original, x.Tags = n.String(fieldOriginal), n.Strings("tags")
 	x.Edited = bodyHash(body) != x.Hash
 	return x, nil
 }

@@ -85,6 +85,7 @@ type commands struct {
 	Token      tokenCmd      `cmd:"" help:"Make, list and revoke the tokens of agents that come over HTTP." group:"serve"`
 	Site       siteCmd       `cmd:"" help:"Make a static site of the vault, serve and check it." group:"tend"`
 	Add        addCmd        `cmd:"" help:"Bring in files, web pages and conversations, as notes on a draft." group:"write"`
+	Sync       syncCmd       `cmd:"" help:"Ask the web pages and feeds that notes were made of whether they changed." group:"write"`
 	Verify     verifyCmd     `cmd:"" help:"Check the citations and quotes of a text." group:"read"`
 	Eval       evalCmd       `cmd:"" help:"Measure search quality on judged queries." group:"tend"`
 	Model      modelCmd      `cmd:"" help:"Install embedding models, for search by meaning." group:"tend"`
