@@ -99,7 +99,7 @@ export class View {
       bottom = Math.max(bottom, this.g.y[i]);
     }
     const [across, down] = this.o.still ? [90, 50] : [160, 100]; // room for labels
-    this.scale = Math.min((w - across) / Math.max(1, right - left), (h - down) / Math.max(1, bottom - top), 2);
+    this.scale = Math.min((w - across) / Math.max(1, right - left), (h - down) / Math.max(1, bottom - top), 4);
     this.dx = w / 2 - ((left + right) / 2) * this.scale;
     this.dy = h / 2 - ((top + bottom) / 2) * this.scale;
     this.ask();
