@@ -59,6 +59,13 @@ func (p *program) mustRun(t *testing.T, args ...string) string {
 	return out
 }
 
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 // cacheDir is where the derived data is.
 func (p *program) cacheDir() string {
 	for _, e := range p.env {

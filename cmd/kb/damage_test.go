@@ -90,10 +90,3 @@ func containsAny(s string, parts []string) bool {
 	}
 	return false
 }
-
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}

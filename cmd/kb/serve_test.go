@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"os/exec"
 	"runtime"
 	"strings"
 	"syscall"
@@ -24,7 +25,15 @@ import (
 type served struct {
 	*program
 	t   *testing.T
+	cmd *exec.Cmd
 	url string
+}
+
+// kill ends the process as a crash would.
+func (s *served) kill() {
+	s.t.Helper()
+	must(s.t, s.cmd.Process.Kill())
+	_ = s.cmd.Wait() // killed
 }
 
 // serve starts kb with arguments, which have it listen at a free port. When the
@@ -46,6 +55,9 @@ func serve(t *testing.T, p *program, args ...string) *served {
 		t.Fatalf("kb %s: %v: %s", strings.Join(args, " "), cmd.Wait(), stderr.Bytes())
 	}
 	t.Cleanup(func() {
+		if cmd.ProcessState != nil {
+			return // killed
+		}
 		end := syscall.SIGTERM
 		if runtime.GOOS == "windows" {
 			end = syscall.SIGKILL
@@ -55,7 +67,7 @@ func serve(t *testing.T, p *program, args ...string) *served {
 			t.Errorf("kb %s: %v: %s", strings.Join(args, " "), err, stderr.Bytes())
 		}
 	})
-	return &served{p, t, strings.TrimSpace(line)}
+	return &served{p, t, cmd, strings.TrimSpace(line)}
 }
 
 // client is a session with the official client, in a revision of the protocol.
