@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -12,30 +13,33 @@ import (
 	"kb/vault"
 )
 
-// The official TypeScript client lists and calls every tool, and gets what the
-// commands print: on standard input and output, and over HTTP with a token.
+// The official TypeScript clients, of both versions of the SDK, list and call
+// every tool, and get what the commands print: on standard input and output, and
+// over HTTP with a token.
 func TestTypeScriptClient(t *testing.T) {
 	plan := typeScriptPlan(t)
-	t.Run("stdio", func(t *testing.T) {
-		plan(t, newProgram(t, vaulttest.Repo(t, parityVault)))
-	})
-	t.Run("HTTP", func(t *testing.T) {
-		p := newProgram(t, vaulttest.Repo(t, parityVault))
-		vaulttest.Write(t, p.dir, "kb.yaml", "view: HEAD\ncollections:\n- {name: v, path: ., writable: true}\n") // as over HTTP
-		file := filepath.Join(t.TempDir(), "tokens.json")
-		token := p.token(t, file, "client", "draft")
-		plan(t, p, serve(t, p, "serve", "--http", "127.0.0.1:0", "--token-file", file).url, token)
-	})
+	for version, flags := range map[string][]string{"v1": nil, "v2": {"--v2"}} {
+		t.Run(version+" stdio", func(t *testing.T) {
+			plan(t, newProgram(t, vaulttest.Repo(t, parityVault)), flags)
+		})
+		t.Run(version+" HTTP", func(t *testing.T) {
+			p := newProgram(t, vaulttest.Repo(t, parityVault))
+			vaulttest.Write(t, p.dir, "kb.yaml", "view: HEAD\ncollections:\n- {name: v, path: ., writable: true}\n") // as over HTTP
+			file := filepath.Join(t.TempDir(), "tokens.json")
+			token := p.token(t, file, "client", "draft")
+			plan(t, p, flags, serve(t, p, "mcp", "--http", "127.0.0.1:0", "--token-file", file).url, token)
+		})
+	}
 }
 
 // typeScriptPlan returns what has the client call every tool of a program's vault.
-func typeScriptPlan(t *testing.T) func(t *testing.T, p *program, args ...string) {
+func typeScriptPlan(t *testing.T) func(t *testing.T, p *program, flags []string, server ...string) {
 	t.Helper()
 	node, err := exec.LookPath("node")
 	if err != nil {
 		t.Skip("node is not installed")
 	}
-	if _, err := os.Stat("testdata/npm/node_modules"); err != nil {
+	if _, err := os.Stat("testdata/npm/node_modules/@modelcontextprotocol/client"); err != nil {
 		t.Skip("the client is not installed: npm ci --prefix cmd/kb/testdata/npm")
 	}
 	file := planFile(t)
@@ -47,9 +51,9 @@ func typeScriptPlan(t *testing.T) func(t *testing.T, p *program, args ...string)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return func(t *testing.T, p *program, args ...string) {
+	return func(t *testing.T, p *program, flags []string, server ...string) {
 		t.Helper()
-		cmd := exec.Command(node, append([]string{script, kb, file}, args...)...)
+		cmd := exec.Command(node, slices.Concat([]string{script}, flags, []string{kb, file}, server)...)
 		cmd.Dir, cmd.Env = p.dir, p.env
 		out, err := cmd.CombinedOutput()
 		if err != nil || !strings.Contains(string(out), " 0 faults") {

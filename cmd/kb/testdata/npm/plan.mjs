@@ -1,19 +1,21 @@
 // Lists and calls every tool of `kb mcp` with the official client, and compares
 // each answer with what the command prints. The tools must leave a model room.
 //
-//   node plan.mjs KB PLAN.json [URL TOKEN]    in the vault's directory
+//   node plan.mjs [--v2] KB PLAN.json [URL TOKEN]    in the vault's directory
 //
-// With a URL it asks the server there instead of one on standard input. PLAN.json holds [{tool, args, command}], where command is the command line of
-// the same call.
+// With --v2 the client is that of the SDK's second version. With a URL it asks the server there instead of one on standard
+// input. PLAN.json holds [{tool, args, command}], where command is the command line of the same call.
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { isDeepStrictEqual } from 'node:util';
-import { Client } from '@modelcontextprotocol/sdk/client/index.js';
-import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
-import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import { isDeepStrictEqual, parseArgs } from 'node:util';
 import { encode } from 'gpt-tokenizer/encoding/o200k_base';
 
-const [kb, planFile, url, token] = process.argv.slice(2);
+const { values: { v2 }, positionals: [kb, planFile, url, token] } = parseArgs({ options: { v2: { type: 'boolean' } }, allowPositionals: true });
+const modules = v2
+  ? ['client', 'client/stdio']
+  : ['sdk/client/index.js', 'sdk/client/stdio.js', 'sdk/client/streamableHttp.js'];
+const loaded = await Promise.all(modules.map((name) => import(`@modelcontextprotocol/${name}`)));
+const { Client, StdioClientTransport, StreamableHTTPClientTransport } = Object.assign({}, ...loaded);
 const plan = JSON.parse(readFileSync(planFile, 'utf8'));
 const varying = ['seconds', 'disk_bytes', 'unchanged', 'added', 'repeated', 'similar', 'similar_mode', 'similar_degraded'];
 const faults = [];
