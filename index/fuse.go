@@ -74,7 +74,7 @@ func (e *evaluation) fuse(p *plan, q Query, matches []found, res *Result) ([]fou
 	}
 	for _, f := range e.candidates(p, q, matches, near) {
 		f.near = near[f.doc]
-		if f.score = p.fused(q.Meaning, f); q.MinScore <= 0 || f.score >= q.MinScore {
+		if f.score = e.v.raised(q, f.doc, p.fused(q.Meaning, f)); q.MinScore <= 0 || f.score >= q.MinScore {
 			res.Total++
 			top.offer(f)
 		}

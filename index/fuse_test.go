@@ -84,6 +84,12 @@ func TestFuse(t *testing.T) {
 		{"no word at all", "", "heron 0.400, walrus 0.225, otter 0.200", "", nil, 3},
 		{"meaning alone", "badger", "heron 0.800, walrus 0.450, otter 0.400, seal -0.100, badger -0.200", "badger", func(q *Query) { q.Meaning.Alone = true }, 5},
 		{"alone, with operators", "badger -heron", "walrus 0.450, otter 0.400, seal -0.100, badger -0.200", "badger", func(q *Query) { q.Meaning.Alone = true }, 4},
+		{"raised", "badger", fmt.Sprintf("badger 0.900, otter %.3f, heron 0.600, walrus 0.225", otter+0.2), "badger",
+			func(q *Query) { q.Boost = func(m int) bool { return m == 2 } }, 4},
+		{"alone, a negative one raised", "badger", "heron 0.800, walrus 0.450, otter 0.400, badger -0.100, seal -0.100", "badger", func(q *Query) {
+			q.Meaning.Alone = true
+			q.Boost = func(m int) bool { return m == 0 }
+		}, 5},
 		{"least score", "badger", "badger 0.900", "badger", func(q *Query) { q.MinScore = 0.85 }, 0},
 		{"words that weigh little", "sett", "heron 8.000, walrus 4.500, otter 4.000, badger -1.000", "sett", func(q *Query) { q.Meaning.Weight = 10 }, 4},
 		{"a page", "badger", "heron 0.400", "badger", func(q *Query) { q.Offset, q.Max = 2, 1 }, 4},

@@ -43,7 +43,7 @@ func (e *evaluation) words(p *plan, d int32) []string {
 // explain looks every unit up once more, for the notes that are shown.
 func (e *evaluation) explain(p *plan, q Query, top []found, wanted float64, hits []Hit) error {
 	for i, f := range top {
-		x := &Explanation{Coverage: e.coverage(p, f.doc, wanted), Obsolete: 1, Words: f.words, Best: p.best}
+		x := &Explanation{Coverage: e.coverage(p, f.doc, wanted), Obsolete: 1, Words: f.words, Best: p.best, Boost: e.v.boosted(q, f.doc)}
 		if q.Meaning != nil && !q.Meaning.Alone {
 			x.Weight = p.weight
 		}

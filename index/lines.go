@@ -121,9 +121,10 @@ func (v *View) searchLines(ctx context.Context, q Query) (*Result, error) {
 		if err != nil {
 			return nil, err
 		}
-		if n := float64(m.count(t.text)); n > 0 && n >= q.MinScore {
+		lines := float64(m.count(t.text))
+		if score := v.raised(q, int32(d), lines); lines > 0 && score >= q.MinScore {
 			res.Total++
-			best.offer(found{doc: int32(d), member: member, score: n})
+			best.offer(found{doc: int32(d), member: member, score: score, words: lines})
 		}
 	}
 	top := best.sorted()
@@ -142,7 +143,7 @@ func (v *View) lineHit(f found, m *lineMatcher, q Query) (*Hit, error) {
 	if err != nil {
 		return nil, err
 	}
-	h := &Hit{Member: int(f.member), Also: v.also(f, q.Keep), Score: f.score, MatchCount: int(f.score), Chunk: -1}
+	h := &Hit{Member: int(f.member), Also: v.also(f, q.Keep), Score: f.score, MatchCount: int(f.words), Chunk: -1}
 	m.lines(t.text, func(number int, line []byte) bool {
 		h.Matches = append(h.Matches, showLine(number, line, m.marks(line)))
 		return len(h.Matches) < maxLines

@@ -3,6 +3,7 @@ package index
 import (
 	"cmp"
 	"context"
+	"math"
 	"math/bits"
 	"slices"
 )
@@ -101,7 +102,7 @@ func (e *evaluation) rank(p *plan, q Query, wanted float64, res *Result) ([]foun
 	}
 	best := topList{v: e.v, max: q.Offset + q.Max}
 	for _, f := range matches {
-		if f.score < q.MinScore {
+		if f.score = e.v.raised(q, f.doc, f.score); f.score < q.MinScore {
 			continue
 		}
 		if f.member = e.v.firstKept(f.doc, q.Keep); f.member >= 0 {
@@ -133,6 +134,22 @@ func (e *evaluation) matches(p *plan, wanted float64) []found {
 		}
 	}
 	return all
+}
+
+// boosted is the part of its size by which the score of note d is raised.
+func (v *View) boosted(q Query, d int32) float64 {
+	if q.Boost == nil || !slices.ContainsFunc(v.docs[d].members, func(m int32) bool { return q.Boost(int(m)) }) {
+		return 0
+	}
+	return boostPart
+}
+
+// raised is the score of note d as q.Boost raises it: a negative one, too.
+func (v *View) raised(q Query, d int32, score float64) float64 {
+	if part := v.boosted(q, d); part > 0 {
+		return roundScore(score + float64(part*math.Abs(score)))
+	}
+	return score
 }
 
 // firstKept returns the first member of note d that keep keeps, or -1.

@@ -10,6 +10,8 @@ const (
 	k3 = 1
 	// An obsolete note keeps this part of its score.
 	obsoleteFactor = 0.5
+	// A note that is asked to rank higher gets so much of its score on top.
+	boostPart = 0.5
 	// What is found by the beginning of the last word, and by another spelling.
 	prefixFactor = 0.7
 	spellFactor  = 0.6

@@ -22,7 +22,9 @@ type Query struct {
 	Mode Mode
 	// Keep narrows what is shown, not the statistics: members for which it is
 	// false are not in the result. Nil keeps all.
-	Keep     func(member int) bool
+	Keep func(member int) bool
+	// Boost raises the scores of the notes for which it is true, in every mode.
+	Boost    func(member int) bool
 	Max      int     // hits to return; 10 when 0
 	Offset   int     // hits to leave out first
 	MinScore float64 // if positive
@@ -73,7 +75,8 @@ type Line struct {
 }
 
 // Explanation tells how a score came about: the sum of the contributions, times
-// Coverage, times Obsolete, is the score by words. With [Meaning], see there.
+// Coverage, times Obsolete, is the score by words. With [Meaning], see there. Boost
+// is the part of its size by which the note's score, whatever the mode, was raised.
 type Explanation struct {
 	Terms    []TermExplanation
 	Coverage float64
@@ -81,6 +84,7 @@ type Explanation struct {
 	Words    float64 // the score by words
 	Best     float64 // the best such score in the view
 	Weight   float64 // of the cosine
+	Boost    float64 // 0 for a note that [Query.Boost] leaves
 }
 
 // TermExplanation is what one term of the query gave.

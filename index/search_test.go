@@ -295,6 +295,41 @@ func TestSearchObsoleteRanksLower(t *testing.T) {
 	}
 }
 
+// A boost raises scores by half and changes nothing else, in every mode of words.
+func TestSearchBoost(t *testing.T) {
+	w := vaultOf(fuseNotes)
+	v := w.view(t)
+	for _, mode := range []Mode{ModeText, ModeLiteral, ModeRegex} {
+		plain := search(t, v, Query{Text: "the", Mode: mode})
+		last := plain.Hits[len(plain.Hits)-1].Member
+		q := Query{Text: "the", Mode: mode, Explain: true, Boost: func(m int) bool { return m == last }}
+		raised := search(t, v, q)
+		if raised.Total != plain.Total || len(raised.Hits) != len(plain.Hits) {
+			t.Fatalf("mode %d: %d hits of %d, without a boost %d of %d", mode, len(raised.Hits), raised.Total, len(plain.Hits), plain.Total)
+		}
+		was := map[int]Hit{}
+		for _, h := range plain.Hits {
+			was[h.Member] = h
+		}
+		for i, h := range raised.Hits {
+			want := was[h.Member].Score
+			if h.Member == last {
+				want = roundScore(1.5 * want)
+			}
+			if h.Score != want || h.MatchCount != was[h.Member].MatchCount || i > 0 && h.Score > raised.Hits[i-1].Score {
+				t.Errorf("mode %d, hit %d: score %v, %d matches; want %v, %d", mode, i, h.Score, h.MatchCount, want, was[h.Member].MatchCount)
+			}
+			if mode == ModeText && (h.Explain.Boost != 0) != (h.Member == last) {
+				t.Errorf("hit %d explains a boost of %v", i, h.Explain.Boost)
+			}
+		}
+		q.MinScore = roundScore(1.5 * was[last].Score)
+		if hits := search(t, v, q).Hits; len(hits) == 0 || hits[0].Score < q.MinScore {
+			t.Errorf("mode %d: the least score is compared before the boost: %+v", mode, hits)
+		}
+	}
+}
+
 func TestSearchExcerpt(t *testing.T) {
 	v := vaultOf(cooking).view(t)
 	for _, c := range []struct{ query, excerpt, heading, slug string }{

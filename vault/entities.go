@@ -128,6 +128,18 @@ func (c *card) hasEntity(e string) bool {
 	})
 }
 
+// naming tests whether a note names one of names; nil without any.
+func (w *view) naming(ctx context.Context, names []string) (test, error) {
+	if len(names) == 0 {
+		return nil, nil
+	}
+	cards, err := w.allCards(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return func(i int) bool { return slices.ContainsFunc(names, cards[i].hasEntity) }, nil
+}
+
 // addMissingEntities adds to the words that were found nowhere the addresses,
 // people and hashtags that a query names and none of its hits does.
 func (w *view) addMissingEntities(ctx context.Context, missing []string, query string, hits []index.Hit) ([]string, error) {

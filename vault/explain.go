@@ -11,6 +11,7 @@ type Match struct {
 // Explain tells how a score came about. Words is the score by words: the sum of
 // the terms' contributions, times coverage, times obsolete. In the mode hybrid the
 // score is words / best_words + weight × cosine, in the mode vector the cosine.
+// Boost is the part of its size by which boost_entity raised it.
 type Explain struct {
 	Terms     []ExplainTerm `json:"terms"`
 	Coverage  float64       `json:"coverage"` // for how much of the query the note has
@@ -18,6 +19,7 @@ type Explain struct {
 	Words     float64       `json:"words"`
 	BestWords float64       `json:"best_words,omitempty"` // the best score by words in the view
 	Weight    float64       `json:"weight,omitempty"`
+	Boost     float64       `json:"boost,omitempty"`
 	Cosine    *float64      `json:"cosine,omitempty"` // of the query and the nearest chunk, from the middle of the view
 	Chunk     *int          `json:"chunk,omitempty"`  // which one that is
 }
@@ -38,7 +40,7 @@ func explain(h index.Hit) *Explain {
 	if x == nil {
 		return nil
 	}
-	e := &Explain{Terms: []ExplainTerm{}, Coverage: x.Coverage, Obsolete: x.Obsolete, Words: x.Words, BestWords: x.Best, Weight: x.Weight}
+	e := &Explain{Terms: []ExplainTerm{}, Coverage: x.Coverage, Obsolete: x.Obsolete, Words: x.Words, BestWords: x.Best, Weight: x.Weight, Boost: x.Boost}
 	if h.Near != nil {
 		e.Cosine, e.Chunk = &h.Near.Cosine, &h.Near.Chunk
 	}

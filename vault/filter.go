@@ -17,7 +17,7 @@ import (
 type Selection struct {
 	Collection   string   `json:"collection,omitempty" help:"only this collection"`
 	Scope        []string `json:"scope,omitempty" help:"only these sections or path prefixes"`
-	Tag          []string `json:"tag,omitempty" help:"only notes with all these tags; a tag finds its sub-tags"`
+	Tag          []string `json:"tag,omitempty" help:"with all these tags or sub-tags"`
 	Status       string   `json:"status,omitempty" help:"only this status"`
 	Where        []string `json:"where,omitempty" help:"field=value, !=, <, >, ~ (contains)"`
 	CreatedAfter string   `json:"created_after,omitempty" help:"created on this date or later"`

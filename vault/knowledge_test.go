@@ -228,6 +228,20 @@ func TestEntities(t *testing.T) {
 	if hits.Total != 1 || hits.Results[0].Path != "guides/retry.md" {
 		t.Errorf("search with an entity: %+v", hits.Results)
 	}
+	plain := ask[vault.SearchResult](t, s, "search", `{"query":"limits home wait","mode":"text"}`)
+	raised := ask[vault.SearchResult](t, s, "search", `{"query":"limits home wait","mode":"text","boost_entity":["nobody","@ada"],"explain":true}`)
+	if raised.Total != plain.Total || plain.Total < 2 {
+		t.Fatalf("%d hits with a boosted entity, %d without", raised.Total, plain.Total)
+	}
+	was := map[string]float64{}
+	for _, h := range plain.Results {
+		was[h.Path] = h.Score
+	}
+	for _, h := range raised.Results {
+		if named := h.Path == "guides/retry.md"; (h.Score > was[h.Path]) != named || (h.Explain.Boost == 0.5) != named {
+			t.Errorf("%s scores %v with a boosted entity, %v without (%+v)", h.Path, h.Score, was[h.Path], h.Explain)
+		}
+	}
 }
 
 func TestVerify(t *testing.T) {

@@ -19,8 +19,9 @@ type SearchParams struct {
 	MinScore   float64  `json:"min_score,omitempty" min:"0" help:"least score"`
 	Exclude    []string `json:"exclude,omitempty" help:"citations already seen"`
 	Entity     []string `json:"entity,omitempty" help:"only notes that name all of these"`
+	Boost      []string `json:"boost_entity,omitempty" help:"notes that name one score higher"`
 	Diversity  *float64 `json:"diversity,omitempty" min:"0" max:"1" help:"push back repetition"`
-	Explain    bool     `json:"explain,omitempty" help:"show how each score came about"`
+	Explain    bool     `json:"explain,omitempty" help:"explain scores"`
 	MaxTokens  int      `json:"max_tokens,omitempty" default:"4000" min:"100" help:"budget of the answer"`
 	Cursor     string   `json:"cursor,omitempty" help:"next of an answer"`
 	Selection
@@ -114,6 +115,9 @@ func (v *Vault) Search(ctx context.Context, p SearchParams) (*SearchResult, erro
 		Explain:  p.Explain,
 	}
 	if q.Keep, err = w.keepForSearch(ctx, p); err != nil {
+		return nil, err
+	}
+	if q.Boost, err = w.naming(ctx, p.Boost); err != nil {
 		return nil, err
 	}
 	diversity := v.cfg.Search.Diversity
