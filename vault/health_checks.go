@@ -113,6 +113,8 @@ func (x *inspector) collection(ctx context.Context, f *collectionFindings) (chec
 	}
 	x.titles(f, docs)
 	x.aliases(f, docs)
+	x.rivals(f, docs)
+	x.sortConflicting(f)
 	return len(docs), x.duplicates(ctx, f, docs)
 }
 
@@ -215,6 +217,10 @@ func (x *inspector) aliases(f *collectionFindings, docs []int) {
 			first[key] = i
 		}
 	}
+}
+
+// sortConflicting orders what several checks found by note and words.
+func (x *inspector) sortConflicting(f *collectionFindings) {
 	slices.SortStableFunc(f.lists[findConflicting], func(a, b finding) int {
 		if a.doc != b.doc {
 			return cmp.Compare(a.doc, b.doc)
