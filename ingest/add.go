@@ -40,6 +40,7 @@ type Options struct {
 	Message      string
 	DryRun       bool
 	Merge        bool // publish what was added at once, if it passes the checks
+	LeaveDeleted bool // what people deleted is not brought back
 	KeepOriginal bool // keep the file that a note was made of beside it
 }
 
@@ -116,7 +117,7 @@ func (a *Adder) report(done, total int, what string) {
 }
 
 func (a *Adder) params(batch []vault.Import) vault.AddParams {
-	return vault.AddParams{Notes: batch, Collection: a.Collection, Directory: a.Directory, Tags: a.Tags, Draft: a.Draft, Message: a.Message, DryRun: a.DryRun}
+	return vault.AddParams{Notes: batch, Collection: a.Collection, Directory: a.Directory, Tags: a.Tags, Draft: a.Draft, Message: a.Message, DryRun: a.DryRun, LeaveDeleted: a.LeaveDeleted}
 }
 
 // learn asks the vault what it has.

@@ -77,6 +77,8 @@ var ops = []*Op{
 	draftsOp,
 	addOp,
 	sourcesOp,
+	recipeListOp,
+	recipeCheckOp,
 	verifyOp,
 	blameOp,
 	reviewListOp,

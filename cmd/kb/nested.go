@@ -15,6 +15,7 @@ type parent struct {
 // parents are the commands with commands of their own.
 var parents = []parent{
 	{"review", "Review drafts: read, check, merge or reject what agents propose; without a command, on a screen.", "write", reflect.TypeFor[reviewCommands]()},
+	{"recipe", "Bring in again and again what a recipe of the vault says.", "write", reflect.TypeFor[recipeCommands]()},
 }
 
 // value is a pointer to the struct that kong reads: a field for each command.
