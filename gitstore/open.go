@@ -22,6 +22,7 @@ type Repo struct {
 	now       func() time.Time
 	fault     func(step string) // for tests; nil for none
 	patience  time.Duration     // how long to wait for locks
+	writing   chan struct{}     // holds the turn to write refs, among those that use this Repo
 
 	packs packStore
 	bases *lru[entryKey, object] // unpacked objects, likely bases of the next
@@ -56,6 +57,7 @@ func Open(dir string) (*Repo, error) {
 		commonDir: found.gitDir,
 		now:       time.Now,
 		patience:  lockPatience,
+		writing:   make(chan struct{}, 1),
 		bases:     newLRU[entryKey, object](baseCacheBytes),
 		trees:     newLRU[oid, *tree](treeCacheBytes),
 		graph:     newLRU[CommitID, *graphCommit](graphCacheBytes),

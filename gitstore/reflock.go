@@ -44,11 +44,21 @@ const (
 	packedFile  = "packed-refs"
 )
 
-// lockPatience is how long a writer waits for others.
-const lockPatience = 10 * time.Second
+// lockPatience is how long a writer waits for other processes. Those of this one
+// stand in a line, which moves: they wait for lineFactor times as long.
+const (
+	lockPatience = 10 * time.Second
+	lineFactor   = 12
+)
 
 // guarded runs fn as the only writer of refs among those that use this package.
 func (r *Repo) guarded(fn func(*guard) error) error {
+	select {
+	case r.writing <- struct{}{}:
+		defer func() { <-r.writing }()
+	case <-time.After(lineFactor * r.patience):
+		return fmt.Errorf("%w: many in this process write refs", ErrLocked)
+	}
 	dir := filepath.Join(r.commonDir, "kb")
 	if err := makeDir(dir); err != nil {
 		return err

@@ -211,6 +211,32 @@ func TestLocked(t *testing.T) {
 	}
 }
 
+// Writers of one Repo stand in line, however long those before them take.
+func TestWritersStandInLine(t *testing.T) {
+	t.Parallel()
+	d := newRepo(t, map[string]string{"a": "1"})
+	r := mustOpen(t, d)
+	r.patience = 200 * time.Millisecond
+	_, head, _ := r.Head()
+	entered, written := make(chan struct{}), make(chan error)
+	go func() {
+		<-entered
+		written <- r.UpdateRef("refs/heads/x", head, CommitID{}, somebody, "m")
+	}()
+	err := r.guarded(func(*guard) error {
+		close(entered)
+		select {
+		case err := <-written:
+			t.Fatalf("written while another writes: %v", err)
+		case <-time.After(3 * r.patience): // longer than it waits for a lock
+		}
+		return nil
+	})
+	if err := errors.Join(err, <-written); err != nil {
+		t.Error(err)
+	}
+}
+
 // addCommit adds a commit with one more note to a ref, as often as others come
 // first.
 func addCommit(r *Repo, name, note string) (CommitID, error) {
