@@ -8,19 +8,22 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strconv"
+	"time"
 )
 
 // lab is where one run measures: the program, the data, and a temporary
 // directory with what was made from them. Fixtures are made once, when the
 // first part asks.
 type lab struct {
-	ctx   context.Context
-	kb    string
-	data  string
-	dir   string
-	quick bool
-	made  map[string]string // fixture → path
-	next  int               // to number scratch directories
+	ctx     context.Context
+	kb      string
+	data    string
+	dir     string
+	quick   bool
+	loadFor time.Duration     // of the part load
+	peer    string            // the server that it compares with
+	made    map[string]string // fixture → path
+	next    int               // to number scratch directories
 }
 
 func newLab(ctx context.Context, kb, data string, quick bool) (*lab, error) {

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 )
 
 // part is one measurement.
@@ -28,6 +29,7 @@ var parts = []part{
 	{"growth", "Growth from 500 to 38,430 notes", measureGrowth},
 	{"cold", "Cold starts", measureCold},
 	{"quality", "Search quality", measureQuality},
+	{"load", "Many clients over HTTP", measureLoad},
 	{"anchors", "Links as a signal for ranking", measureAnchors},
 }
 
@@ -47,6 +49,8 @@ func run(ctx context.Context, args []string) error {
 	data := flags.String("data", dataDir(), "directory with vaults/ and ir/")
 	only := flags.String("only", "", "parts, separated by commas: "+strings.Join(partNames(), ", "))
 	quick := flags.Bool("quick", false, "few repetitions: to see that it works")
+	loadFor := flags.Duration("load-for", 30*time.Second, "how long clients call in the part load")
+	peer := flags.String("peer", "", "dist/server.js of @bitbonsai/mcpvault, for the part load")
 	out := flags.String("json", "", "also write the figures to this `file`")
 	if err := flags.Parse(args); err != nil {
 		return err
@@ -60,6 +64,7 @@ func run(ctx context.Context, args []string) error {
 		return err
 	}
 	defer l.close()
+	l.loadFor, l.peer = *loadFor, *peer
 	r := &report{Facts: l.facts(), Quick: *quick}
 	r.Facts.print(os.Stdout)
 	for _, p := range chosen {
