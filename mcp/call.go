@@ -16,7 +16,7 @@ import (
 type Call struct {
 	Tool   string
 	Caller *access.Identity // nil: nobody in particular
-	At     string           // as it was asked for
+	At     string           // the view, as it was asked for; "" of a call that failed, where it may be anything
 	Commit string           // that was read, or written; "" of several repositories
 	Code   vault.Code       // "" when it went well
 	Took   time.Duration
@@ -32,17 +32,22 @@ func (s *Server) observed(ctx context.Context, id *access.Identity, who vault.Ca
 		call.Took = time.Since(start)
 		s.observe(call)
 	}()
-	var asked struct{ At string }
-	if json.Unmarshal(args, &asked) == nil {
-		call.At = asked.At
-	}
 	result, err = s.within(ctx, id, who, op, args, report)
 	if call.Code = ""; err != nil {
 		call.Code = vault.AsError(err).Code
 		return nil, err
 	}
-	call.Commit = commitOf(result)
+	call.At, call.Commit = viewOf(args), commitOf(result)
 	return result, nil
+}
+
+// viewOf is the view that a call which went well was of: a name that there is.
+func viewOf(args json.RawMessage) string {
+	var asked struct{ At string }
+	if json.Unmarshal(args, &asked) != nil {
+		return ""
+	}
+	return asked.At
 }
 
 // within runs an operation, if the caller may, in the time that a call has.

@@ -60,6 +60,9 @@ type passage struct {
 // Brief quotes the best passage of each of the best notes, in rank order; what
 // budget is left goes to the passages around them.
 func (v *Vault) Brief(ctx context.Context, p BriefParams) (*Briefing, error) {
+	if err := checkQuery(p.Query); err != nil {
+		return nil, err
+	}
 	w, err := v.read(ctx, p.At)
 	if err != nil {
 		return nil, err
@@ -73,7 +76,7 @@ func (v *Vault) Brief(ctx context.Context, p BriefParams) (*Briefing, error) {
 		return nil, err
 	}
 	b := &Briefing{Query: p.Query, Seen: w.seen(), Sources: []Source{}, LowConfidence: found.LowConfidence,
-		MissingTerms: append([]string{}, found.Missing...)}
+		MissingTerms: append([]string{}, found.Missing[:min(len(found.Missing), mostMissing)]...)}
 	passages, err := w.passages(ctx, p, found, keep)
 	if err != nil {
 		return nil, err

@@ -286,6 +286,7 @@ func (c *Config) resolve() error {
 	setDefault(&c.Search.MaxResults, 10)
 	setDefault(&c.Search.MaxLimit, 50)
 	setDefault(&c.Search.VectorWeight, "auto")
+	setDefault(&c.Search.Fallback, new(true))
 	setDefault(&c.Site.Related, "auto")
 	setDefault(&c.Vector.ANN, "exact")
 	setDefault(&c.Review.MinWords, 3)

@@ -63,7 +63,6 @@ collections:
 # review: {required: [title, tags, created], min_words: 3, online: false}   # what a draft must have to be merged
 # search: {max_results: 10, max_limit: 50, min_score: 0}
 # model: bge-small-en-v1.5 # an installed embedding model (kb model list), or none
-# review: {required: [title, tags, created]}   # what a draft must have before it is merged
 # site: {title: Notes, exclude: ["inbox/**"]}  # kb site build
 # visibility: {default: public, private: ["journal/**"]}   # agents and sites do not show private notes
 `)

@@ -95,9 +95,27 @@ var searchOp = define(Op{
 	},
 }, (*Vault).Search)
 
+// What a query may hold, and how many of its terms an answer names: an answer
+// has both in it, whatever its budget.
+const (
+	mostQuery   = 4000 // bytes
+	mostMissing = 50
+)
+
+func checkQuery(query string) error {
+	if len(query) > mostQuery {
+		return errorf(Usage, "the query has %d bytes", len(query)).
+			hint("ask with the words that matter: %d bytes at most; kb_similar finds notes like a note", mostQuery)
+	}
+	return nil
+}
+
 // Search ranks the notes of a view. The answer is a function of the view and
 // the parameters alone.
 func (v *Vault) Search(ctx context.Context, p SearchParams) (*SearchResult, error) {
+	if err := checkQuery(p.Query); err != nil {
+		return nil, err
+	}
 	w, offset, err := v.readFrom(ctx, p.Cursor, p.At)
 	if err != nil {
 		return nil, err
@@ -135,6 +153,7 @@ func (v *Vault) Search(ctx context.Context, p SearchParams) (*SearchResult, erro
 	if r.MissingTerms, err = w.addMissingEntities(ctx, r.MissingTerms, p.Query, found.Hits); err != nil {
 		return nil, err
 	}
+	r.MissingTerms = r.MissingTerms[:min(len(r.MissingTerms), mostMissing)]
 	if end := offset + len(r.Results); end < r.Total && len(r.Results) > 0 {
 		r.Next = w.cursor(end)
 	}

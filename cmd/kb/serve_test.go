@@ -291,7 +291,7 @@ func TestServeWrittenDown(t *testing.T) {
 		args map[string]any
 	}{
 		{"search", map[string]any{"query": "zanzibar", "at": "main"}},
-		{"search", map[string]any{"query": `"zanzibar" again`, "at": "no zanzibar here"}},
+		{"search", map[string]any{"query": `"zanzibar" again`, "at": "no-zanzibar-here"}},
 		{"get_document", map[string]any{"path": "zanzibar.md", "zanzibar": 1}},
 		{"kb_write", map[string]any{"title": "A zanzibar", "body": "zanzibar zanzibar", "tags": []string{"zanzibar"}}},
 	} {
