@@ -76,7 +76,7 @@ func pathWords(p string) string {
 	if i := strings.LastIndexByte(p, '.'); i > strings.LastIndexByte(p, '/')+1 {
 		p = p[:i]
 	}
-	return strings.NewReplacer("/", " ", "_", "-").Replace(p)
+	return separators.Replace(p)
 }
 
 // numbered returns a with the first number that makes it free.

@@ -147,7 +147,7 @@ func (x *rewriter) external(l note.Link, text []byte) (string, bool, error) {
 	if l.Embed {
 		mark = "!"
 	}
-	return fmt.Sprintf("%s[%s](<%s>)", mark, escapeLabel(l.Text), strings.NewReplacer("<", "%3C", ">", "%3E").Replace(to)), true, nil
+	return fmt.Sprintf("%s[%s](<%s>)", mark, escapeLabel(l.Text), angles.Replace(to)), true, nil
 }
 
 // slug is the anchor that a link's fragment means in its target.
@@ -234,6 +234,11 @@ func embedded(n *note.Note, text []byte, fragment string) note.Span {
 	return note.Span{Start: n.Body, End: len(text)}
 }
 
-func escapeLabel(s string) string {
-	return strings.NewReplacer("[", `\[`, "]", `\]`).Replace(s)
-}
+// Made once: a replacer builds its tables at its first use.
+var (
+	brackets   = strings.NewReplacer("[", `\[`, "]", `\]`)
+	angles     = strings.NewReplacer("<", "%3C", ">", "%3E")
+	separators = strings.NewReplacer("/", " ", "_", "-")
+)
+
+func escapeLabel(s string) string { return brackets.Replace(s) }

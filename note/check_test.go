@@ -15,6 +15,9 @@ import (
 func checkNote(t *testing.T, src []byte) {
 	t.Helper()
 	n, text := Parse(src)
+	if alone := Text(src); !bytes.Equal(alone, text) || (alone == nil) != (text == nil) {
+		t.Fatalf("the text alone is %q, with the note %q", alone, text)
+	}
 	if n.Binary {
 		if text != nil || len(n.Problems) != 1 {
 			t.Fatalf("binary note has text %q or problems %v", text, n.Problems)

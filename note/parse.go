@@ -51,6 +51,19 @@ func Parse(src []byte) (*Note, []byte) {
 	return n, text
 }
 
+// Text returns the text that [Parse] of the same bytes returns, without reading it
+// as a note.
+func Text(src []byte) []byte {
+	text, _, err := decode(src)
+	if err != nil {
+		return nil
+	}
+	if len(text) > MaxText {
+		text = new(Note).cut(text)
+	}
+	return text
+}
+
 // Head reads a note as Parse does, but no further than its properties: Fields,
 // Body, and the Problems of reading them.
 func Head(src []byte) *Note {

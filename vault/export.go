@@ -181,7 +181,7 @@ func (w *view) exportSet(ctx context.Context, docs []int) (*export.Set, error) {
 		if err := ctx.Err(); err != nil {
 			return nil, nil, err
 		}
-		return w.note(docs[k])
+		return w.recorded(docs[k])
 	}
 	return set, nil
 }

@@ -372,6 +372,21 @@ func (w *view) note(i int) (*note.Note, []byte, error) {
 	return n, text, nil
 }
 
+// recorded is note by its record, which is kept: nothing is parsed that was parsed
+// before, and nothing stays in memory.
+func (w *view) recorded(i int) (*note.Note, []byte, error) {
+	src, err := w.bytes(i)
+	if err != nil {
+		return nil, nil, err
+	}
+	x, err := w.v.store.index(w.v.cfg.Language)
+	if err != nil {
+		return nil, nil, err
+	}
+	n, err := x.Note(w.docs[i].blob, func() ([]byte, error) { return src, nil })
+	return n, note.Text(src), err
+}
+
 // uri is the citation of a doc: pinned to the commit that was read, or
 // unpinned when the work tree's text is not in it.
 func (w *view) uri(i int, fragment string) string {
