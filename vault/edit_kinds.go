@@ -271,44 +271,11 @@ func (e *editing) rename(ctx context.Context, src []byte) ([]fileChange, error) 
 		return nil, err
 	}
 	e.to = to
-	cards, err := e.allCards(ctx)
-	if err != nil {
-		return nil, err
-	}
-	renamer, err := note.NewRenamer(e.paths(), map[string]string{e.path: to})
-	if err != nil {
-		return nil, errorf(Conflict, "%w", err)
-	}
-	mended, _, err := renamer.RenameLinks(e.path, src)
-	if err != nil {
-		return nil, editError(e.path, err)
-	}
-	changes := []fileChange{{path: e.path}, {path: to, now: mended}}
-	var left []string
-	for p, links := range e.linking(cards) {
-		if p == e.path || !renamer.Affects(p, links) {
-			continue
-		}
-		if e.v.protection(e.col, p) != "" {
-			left = append(left, p)
-			continue
-		}
-		id, _ := e.blob(p)
-		old, err := e.ground.bytes(id)
-		if err != nil {
-			return nil, err
-		}
-		now, _, err := renamer.RenameLinks(p, old)
-		if err != nil {
-			return nil, editError(p, err)
-		}
-		changes = append(changes, fileChange{path: p, now: now})
-	}
+	changes, left, err := e.ground.move(ctx, map[string]string{e.path: to}, map[string][]byte{e.path: src})
 	if len(left) > 0 {
-		slices.Sort(left)
 		e.notice = "protected, so their links stay as they are: " + strings.Join(left, ", ")
 	}
-	return changes, nil
+	return changes, err
 }
 
 // newPath is where the note goes.
@@ -330,40 +297,4 @@ func (e *editing) newPath() (string, error) {
 		return "", errorf(Conflict, "%s exists", to).hint("take another path, or delete that note in the draft first")
 	}
 	return to, nil
-}
-
-// paths are all files of the collection as the change finds them.
-func (g *ground) paths() []string {
-	out := slices.Clone(g.others[g.col])
-	for _, d := range g.docs {
-		if _, changed := g.drafted[d.path]; d.col == g.col && !changed {
-			out = append(out, d.path)
-		}
-	}
-	for p, id := range g.drafted {
-		if !id.IsZero() {
-			out = append(out, p)
-		}
-	}
-	return out
-}
-
-// linking yields the notes of the collection with their links.
-func (g *ground) linking(cards []*card) func(yield func(string, []note.Link) bool) {
-	return func(yield func(string, []note.Link) bool) {
-		for i, d := range g.docs {
-			if _, changed := g.drafted[d.path]; d.col == g.col && !changed && !yield(d.path, cards[i].links) {
-				return
-			}
-		}
-		for p, id := range g.drafted {
-			if id.IsZero() {
-				continue
-			}
-			n, err := g.parsed(id)
-			if err == nil && !yield(p, n.Links) {
-				return
-			}
-		}
-	}
 }

@@ -79,6 +79,7 @@ var ops = []*Op{
 	sourcesOp,
 	recipeListOp,
 	recipeCheckOp,
+	classifyOp,
 	verifyOp,
 	blameOp,
 	reviewListOp,
