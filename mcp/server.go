@@ -68,7 +68,7 @@ func New(svc *vault.Service, o Options) (*Server, error) {
 			SubscribeHandler:   watched.subscribe,
 			UnsubscribeHandler: watched.unsubscribe,
 		})
-	s.sdk.AddReceivingMiddleware(s.recovering)
+	s.sdk.AddReceivingMiddleware(s.recovering, s.ownPrompts)
 	known := map[string]bool{}
 	for _, op := range vault.Ops() {
 		if op.People && !op.Review {

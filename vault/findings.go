@@ -104,6 +104,7 @@ func (v *Vault) Doctor(ctx context.Context, p DoctorParams) (*Findings, error) {
 	}
 	v.doctorRepositories(f, w)
 	v.doctorNotes(ctx, f, w)
+	v.doctorPrompts(ctx, f)
 	v.doctorStore(ctx, f)
 	v.doctorModel(ctx, f, w)
 	return f, nil

@@ -80,6 +80,7 @@ var ops = []*Op{
 	recipeListOp,
 	recipeCheckOp,
 	classifyOp,
+	promptsOp,
 	verifyOp,
 	blameOp,
 	reviewListOp,
