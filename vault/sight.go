@@ -16,17 +16,20 @@ import (
 // A note is judged by the configuration as it is now and by its frontmatter, both
 // as read and as it stands at the same path of the base branch now: what was
 // made private is private at every commit, and a draft shows nothing that its
-// base hides. Where the base branch has no such path any more, a note of the
-// past is known by its title; see [sight.past].
+// base hides. A note that is hidden now is hidden under the paths that it had
+// before, too, and by its bytes; see [bygone]. Where the base branch has no such
+// path any more, a note of the past is known by its title as well; see [sight.past].
 type sight struct {
 	v *Vault
 	scope
 	now *standing
+	was *bygone // nil until it is asked for
 }
 
 // standing is the notes of the base branches, and what they say of themselves.
 type standing struct {
 	key    string // the branches' commits
+	tips   map[*repo]gitstore.CommitID
 	docs   []doc
 	claims map[docKey]*claim
 }
@@ -68,7 +71,7 @@ func (v *Vault) baseClaims(ctx context.Context) (*standing, error) {
 	if known != nil && known.key == key {
 		return known, nil
 	}
-	st := &standing{key: key, claims: map[docKey]*claim{}}
+	st := &standing{key: key, tips: tips, claims: map[docKey]*claim{}}
 	for r, tip := range tips {
 		if err := v.addStanding(ctx, st, r, tip); err != nil {
 			return nil, err
@@ -145,7 +148,11 @@ func (s *sight) note(ctx context.Context, c *collection, p string, blob note.ID)
 	}
 	d := doc{col: c, path: p, blob: blob}
 	claims, err := s.v.claims(ctx, []doc{d})
-	return err == nil && s.claimed(c, p, claims[blob]), err
+	if err != nil || !s.claimed(c, p, claims[blob]) {
+		return false, err
+	}
+	b, err := s.bygones(ctx)
+	return err == nil && !b.has(d), err
 }
 
 // change reports whether all of a change of a repository is seen: the note or
@@ -184,6 +191,10 @@ func (s *sight) repoFile(ctx context.Context, r *repo, full string, blob note.ID
 			seen = s.file(c, p)
 		case !blob.IsZero():
 			seen, err = s.note(ctx, c, p, blob)
+		case seen:
+			var b *bygone
+			b, err = s.bygones(ctx)
+			seen = err == nil && !b.has(doc{col: c, path: p})
 		}
 		if err != nil || !seen {
 			return false, err
@@ -210,7 +221,12 @@ func (s *sight) keep(ctx context.Context, w *contents) error {
 		}
 		return kept
 	}
-	w.docs, w.gone = seen(w.docs), seen(w.gone)
+	if w.docs, err = s.withoutBygone(ctx, seen(w.docs)); err != nil {
+		return err
+	}
+	if w.gone, err = s.withoutBygone(ctx, seen(w.gone)); err != nil {
+		return err
+	}
 	if w.draft { // its notes may bear any title
 		return nil
 	}

@@ -20,6 +20,14 @@ const mostMoved = 5000
 // under such a name, or that was not for the site's readers, is left out with
 // what is older.
 func (w *view) sitePast(ctx context.Context, docs []*site.Doc) ([]site.Moved, error) {
+	s, err := w.v.sight(ctx)
+	if err != nil {
+		return nil, err
+	}
+	was, err := s.bygones(ctx)
+	if err != nil {
+		return nil, err
+	}
 	commits := map[gitstore.CommitID]site.Version{}
 	var names []former
 	for _, c := range w.v.cols {
@@ -41,11 +49,11 @@ func (w *view) sitePast(ctx context.Context, docs []*site.Doc) ([]site.Moved, er
 				continue
 			}
 			h := past.Files[c.full(d.Path)]
-			whole, err := w.siteVersions(c, d, h, then, commits)
+			whole, err := w.siteVersions(c, d, h, then, was, commits)
 			if err != nil {
 				return nil, err
 			}
-			names = append(names, w.formerNames(c, d, h, whole)...)
+			names = append(names, w.formerNames(c, d, h, whole, was)...)
 		}
 	}
 	return moved(names), nil
@@ -59,12 +67,13 @@ type former struct {
 
 // formerNames are the paths that a doc had, or where not the whole of its history
 // is shown, those that it had in what is.
-func (w *view) formerNames(c *collection, d *site.Doc, h gitstore.FilePast, whole bool) (out []former) {
+func (w *view) formerNames(c *collection, d *site.Doc, h gitstore.FilePast, whole bool, was *bygone) (out []former) {
 	shown := func(path string) bool {
 		return slices.ContainsFunc(d.Versions, func(v site.Version) bool { return v.Path == path })
 	}
 	for _, name := range h.Names {
-		if from, ok := w.formerName(c, name.Path); ok && (whole || shown(from)) {
+		from, ok := w.formerName(c, name.Path)
+		if ok && !was.has(doc{col: c, path: from}) && (whole || shown(from)) {
 			out = append(out, former{site.Moved{Collection: c.Name, From: from, To: d.Path}, name.When})
 		}
 	}
@@ -97,14 +106,15 @@ func (w *view) claimsThen(ctx context.Context, c *collection, docs []*site.Doc, 
 }
 
 // siteVersions sets the versions of d from h, and reports whether those are all.
-func (w *view) siteVersions(c *collection, d *site.Doc, h gitstore.FilePast, then map[note.ID]*claim, commits map[gitstore.CommitID]site.Version) (whole bool, err error) {
+func (w *view) siteVersions(c *collection, d *site.Doc, h gitstore.FilePast, then map[note.ID]*claim, was *bygone, commits map[gitstore.CommitID]site.Version) (whole bool, err error) {
 	d.MoreVersions = h.More
 	for _, x := range h.Versions {
 		path, ok := d.Path, true
 		if x.Path != "" {
 			path, ok = w.formerName(c, x.Path)
 		}
-		if !ok || !w.v.paths().claimed(c, path, then[x.Blob]) {
+		if !ok || !w.v.paths().claimed(c, path, then[x.Blob]) ||
+			was.has(doc{col: c, path: path, blob: x.Blob}) {
 			d.MoreVersions = false
 			return false, nil
 		}

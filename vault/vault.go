@@ -50,6 +50,7 @@ type shared struct {
 	mu      sync.Mutex
 	views   []*contents               // most recently used last
 	stands  *standing                 // what base branches said last of who sees their notes
+	bygones map[string]*bygone        // where notes were that somebody does not see now, by [sight.key]
 	checked map[string][]CheckFinding // what was wrong with drafts
 	now     func() time.Time
 }

@@ -184,7 +184,7 @@ func (h *hidden) ask(t *testing.T, p probe) string {
 	return h.alike(b.String())
 }
 
-var unlike = regexp.MustCompile(`"(seconds|disk_bytes|next|index|owner)":("[^"]*"|[0-9.]+|\{[^{}]*\})|[0-9.]+ (s|kB|MB)\b|[0-9a-f]{12,40}\b`)
+var unlike = regexp.MustCompile(`"(seconds|disk_bytes|next|index|owner)":("[^"]*"|[0-9.]+|\{[^{}]*\})|[0-9.]+ (s|kB|MB)\b|T[0-9]{2}(:[0-9]{2}){2}Z|[0-9a-f]{12,40}\b`)
 
 func (h *hidden) alike(s string) string {
 	for i, c := range h.commits {
