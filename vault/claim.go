@@ -23,26 +23,42 @@ type claim struct {
 }
 
 // readClaim reads what a note says. A word that is no visibility, two words, and
-// frontmatter that cannot be read but mentions the key, mean private: nobody is
-// shown a note by mistake.
+// properties that mention the key and are not read as naming it, mean private:
+// nobody is shown a note by mistake. An owner that cannot be read is nobody.
 func readClaim(src []byte) *claim {
 	n := note.Head(src)
 	c := &claim{Level: wordsLevel(n)}
 	for _, p := range n.Problems {
-		what := strings.ToLower(p.Message)
-		if p.Code == "malformed_frontmatter" && mentionsVisibility(src) || p.Code == "duplicate_key" && strings.Contains(what, "visibility") {
+		if p.Code == "duplicate_key" && strings.Contains(strings.ToLower(p.Message), "visibility") {
 			c.Level = Private
 		}
 	}
 	for _, f := range n.Fields {
 		if strings.EqualFold(f.Key, "owner") {
-			c.Owners = append(c.Owners, (&note.Note{Fields: []note.Field{f}}).Texts(f.Key)...)
+			c.Owners = append(c.Owners, ownersIn(f)...)
+		}
+	}
+	if head := unreadHead(n, src); head != "" {
+		c.Level = Private
+		if strings.Contains(head, "owner") {
+			c.Owners = append(c.Owners, "")
 		}
 	}
 	if c.Level == "" && len(c.Owners) == 0 {
 		return nil
 	}
 	return c
+}
+
+// ownersIn are the owners that a property names: "", which is nobody, where it
+// says something else.
+func ownersIn(f note.Field) []string {
+	names := (&note.Note{Fields: []note.Field{f}}).Texts(f.Key)
+	list, isList := f.Value.([]any)
+	if len(names) == 0 && f.Value != nil && (!isList || len(list) > 0) {
+		return []string{""}
+	}
+	return names
 }
 
 // wordsLevel is the strictest visibility that the properties name.
@@ -69,14 +85,8 @@ func wordsLevel(n *note.Note) (level Visibility) {
 	return level
 }
 
-// mentionsVisibility looks at the part of a note that may be frontmatter.
-func mentionsVisibility(src []byte) bool {
-	const most = 256 << 10
-	return strings.Contains(strings.ToLower(strings.ReplaceAll(string(src[:min(len(src), most)]), "\x00", "")), "visibility")
-}
-
 // claimRecipe derives claims.
-const claimRecipe = "claim/1 " + note.Recipe
+const claimRecipe = "claim/2 " + note.Recipe
 
 // claims returns what the blobs of docs say. What is not known is read and kept.
 func (v *Vault) claims(ctx context.Context, docs []doc) (map[note.ID]*claim, error) {
