@@ -3,6 +3,7 @@ package vault
 import (
 	"cmp"
 	"context"
+	"path"
 	"slices"
 	"strings"
 )
@@ -49,7 +50,8 @@ var listSectionsOp = define(Op{
 }, (*Vault).ListSections)
 
 // ListSections counts notes by collection and section. A configured section
-// without notes is listed with 0; a directory nobody declared is listed too.
+// without notes is listed with 0, unless its notes are usually hidden from the
+// caller; a directory nobody declared is listed too.
 func (v *Vault) ListSections(ctx context.Context, p ListSectionsParams) (*Sections, error) {
 	w, cols, cards, err := v.readCards(ctx, p.At, p.Collection)
 	if err != nil {
@@ -67,8 +69,12 @@ func (v *Vault) ListSections(ctx context.Context, p ListSectionsParams) (*Sectio
 func (w *view) survey(c *collection, cards []*card) (CollectionInfo, []SectionInfo) {
 	info := CollectionInfo{Name: c.Name, Description: c.Description, Path: cmp.Or(c.dir, "."), Writable: c.Writable}
 	counts := map[string]int{}
+	sight := w.v.paths()
 	for _, s := range c.Sections {
-		counts[strings.Trim(s.Prefix, "/")] = 0
+		name := strings.Trim(s.Prefix, "/")
+		if sight.file(c, path.Join(name, "note.md")) {
+			counts[name] = 0
+		}
 	}
 	for i, d := range w.docs {
 		if d.col != c {

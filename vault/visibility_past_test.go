@@ -177,12 +177,46 @@ No longer.
 	}
 }
 
+// A declared section of which a caller sees nothing is not listed.
+func TestHiddenSections(t *testing.T) {
+	dir := vaulttest.Repo(t, `
+-- kb.yaml --
+collections:
+  - name: notes
+    path: notes
+    sections: [{prefix: journal, description: qwfpjournal}, {prefix: guides, description: How to}]
+  - {name: people, path: people, visibility: private, sections: [{prefix: staff, description: qwfpstaff}, {prefix: open, description: Opened}]}
+visibility: {private: ["journal/**"]}
+-- notes/journal/a.md --
+x
+-- people/staff/a.md --
+x
+-- people/open/a.md --
+---
+visibility: public
+---
+x
+-- @commit 2024-01-01 first --
+`)
+	agent := doText(t, vaulttest.ServiceIn(t, dir, t.TempDir(), vault.Agent), "list_sections", nil)
+	if strings.Contains(agent, "qwfp") || !strings.Contains(agent, "How to") || !strings.Contains(agent, "Opened") {
+		t.Errorf("an agent is told %s", agent)
+	}
+	person := doText(t, vaulttest.ServiceIn(t, dir, t.TempDir(), vault.Person), "list_sections", nil)
+	if strings.Count(person, "qwfp") != 2 {
+		t.Errorf("a person is told %s", person)
+	}
+}
+
 // doText returns the answer of an operation, or its error.
 func doText(t *testing.T, s *vault.Service, name string, args map[string]any) string {
 	t.Helper()
 	op, ok := vault.FindOp(name)
 	if !ok {
 		t.Fatalf("no operation %s", name)
+	}
+	if args == nil {
+		args = map[string]any{}
 	}
 	raw, err := json.Marshal(args)
 	if err != nil {
