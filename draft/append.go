@@ -21,6 +21,7 @@ type Change struct {
 	Body     string
 	Trailers []gitstore.Trailer // Kb-Draft and Kb-Key apart, which Append adds
 	Key      string             // makes a repeated call harmless; "" for none
+	Import   bool               // it holds what was imported, and nothing else: see [Imported]
 
 	// Edits returns what to change: on is the commit that the draft is at or, of
 	// a draft that is made (fresh), the base. It is called again whenever another
@@ -226,9 +227,12 @@ func (snap *snapshot) checkNew(name string) error {
 func (c *Change) message(name string) string {
 	list := []gitstore.Trailer{{Key: trailerDraft, Value: name}}
 	for _, t := range c.Trailers {
-		if !strings.EqualFold(t.Key, trailerDraft) && !strings.EqualFold(t.Key, trailerKey) {
+		if !slices.ContainsFunc([]string{trailerDraft, trailerKey, trailerImport}, func(own string) bool { return strings.EqualFold(t.Key, own) }) {
 			list = append(list, t)
 		}
+	}
+	if c.Import {
+		list = append(list, gitstore.Trailer{Key: trailerImport, Value: name})
 	}
 	if c.Key != "" {
 		list = append(list, gitstore.Trailer{Key: trailerKey, Value: keyValue(c.Key)})

@@ -22,6 +22,7 @@ const (
 	trailerRest   = "Kb-Rest"
 	trailerSource = "Kb-Source"
 	trailerReview = "Reviewed-by"
+	trailerImport = "Kb-Import"
 
 	trailerCoAuthor = "Co-authored-by"
 )

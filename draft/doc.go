@@ -12,6 +12,7 @@
 //	Kb-Agent: NAME       the agent that wrote
 //	Kb-Client: NAME      the program that it runs in
 //	Kb-Source: URL       what it used
+//	Kb-Import: NAME      the draft, of a commit that holds what was imported, and nothing else
 //	Kb-Key: KEY          what makes a repeated call harmless
 //	Co-authored-by: …    who else
 //

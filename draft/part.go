@@ -40,10 +40,14 @@ func (p *merging) choose() error {
 	if err != nil {
 		return err
 	}
+	were, err := p.were()
+	if err != nil {
+		return err
+	}
 	used := map[string]bool{}
 	p.chosen = []string{}
 	for _, c := range changes {
-		if !p.wanted(used, c.Path, c.From) {
+		if !p.wanted(used, c.Path, c.From, were[c.Path]) {
 			continue
 		}
 		p.chosen = append(p.chosen, c.Path)
@@ -62,6 +66,22 @@ func (p *merging) choose() error {
 		}
 	}
 	return nil
+}
+
+// were are the paths at which the draft knows files that the branch moved since, by
+// those that they have now.
+func (p *merging) were() (map[string]string, error) {
+	if len(p.bases) == 0 {
+		return nil, nil
+	}
+	changes, err := p.Repo.Diff(p.ctx, p.bases[0], p.done.Before, "")
+	were := map[string]string{}
+	for _, c := range changes {
+		if c.From != "" {
+			were[c.Path] = c.From
+		}
+	}
+	return were, err
 }
 
 // wanted reports whether Only has one of the paths, or a directory above it, and
@@ -111,7 +131,7 @@ func (p *merging) rest() error {
 		}
 	}
 	body := "The rest of a draft of which a part was merged:\n\n" + subjects(own)
-	list := append([]gitstore.Trailer{{Key: trailerDraft, Value: p.draft.localName()}}, credits(own)...)
+	list := slices.Concat([]gitstore.Trailer{{Key: trailerDraft, Value: p.draft.localName()}}, imported(own, p.draft.localName()), credits(own))
 	subject := tip.Subject
 	if len(own) > 0 {
 		subject = own[0].Subject

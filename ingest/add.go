@@ -65,6 +65,7 @@ const (
 
 // Run reads the sources, in their order, and adds them in batches. A source that
 // cannot be read fails alone. Repeating a run that was interrupted adds the rest.
+// What could not be merged is added: the result comes with the error.
 func (a *Adder) Run(ctx context.Context, sources []Source) (*vault.Added, error) {
 	a.Draft = cmp.Or(a.Draft, vault.InboxDraft)
 	total := &vault.Added{Added: []vault.AddedNote{}, Updated: []vault.AddedNote{}, Skipped: []vault.AddedNote{}, Failed: []vault.AddedNote{}, Missing: []vault.AddedNote{}, Draft: a.Draft, DryRun: a.DryRun}
@@ -319,7 +320,7 @@ func (a *Adder) Gone(dir, id string) (list []vault.AddedNote) {
 // merge publishes what the run added, and what an earlier run that was
 // interrupted left on the draft.
 func (a *Adder) merge(ctx context.Context, total *vault.Added) error {
-	p := vault.ReviewMergeParams{Strategy: "merge", Message: a.Message}
+	p := vault.ReviewMergeParams{Strategy: "merge", Message: a.Message, Imports: true}
 	p.Name = a.Draft
 	for _, list := range [][]vault.AddedNote{total.Added, total.Updated, total.Skipped} {
 		for _, n := range list {
@@ -335,8 +336,16 @@ func (a *Adder) merge(ctx context.Context, total *vault.Added) error {
 	p.Only = slices.Compact(p.Only)
 	m, err := a.Vault.Merge(ctx, p)
 	if err != nil {
-		return err
+		return notMerged(a.Draft, err)
 	}
 	total.Merged = m.Commit
 	return nil
+}
+
+// notMerged is why the draft was not merged, with what a person can do then.
+func notMerged(name string, err error) error {
+	e := *vault.AsError(err)
+	e.Message = "not merged: " + e.Message
+	e.Hint = fmt.Sprintf("it waits on draft %s: kb review diff %s shows it, kb review edit %s changes it, kb review merge %s publishes it", name, name, name, name)
+	return &e
 }

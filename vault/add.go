@@ -110,7 +110,7 @@ func (v *Vault) Add(ctx context.Context, p AddParams) (*Added, error) {
 	if p.DryRun {
 		return run.dry(ctx)
 	}
-	d := drafting{vault: v, col: c, draft: p.Draft, title: p.Draft, message: p.Message, edit: run.edit, before: run.before}
+	d := drafting{vault: v, col: c, draft: p.Draft, title: p.Draft, message: p.Message, edit: run.edit, before: run.before, imports: true}
 	d.subject, d.source = p.words()
 	w, err := d.commit(ctx)
 	if errors.Is(err, draft.ErrNoChange) {

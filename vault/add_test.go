@@ -261,3 +261,25 @@ func TestAddDryRun(t *testing.T) {
 		t.Errorf("a draft was made: %s", got)
 	}
 }
+
+// Only what people imported is merged as an import. The words of a message make no
+// commit one.
+func TestMergeOfImports(t *testing.T) {
+	dir := vaulttest.Repo(t, addedTo)
+	s := vaulttest.Service(t, dir)
+	imports := map[string]any{"name": "inbox", "imports": true}
+	addTo(t, s, nil, document("file:a", "Page A", imported))
+	do[vault.ReviewMerged](t, s, "review_merge", imports)
+	addTo(t, s, nil, document("file:b", "Page B", "What page B says, in a few words.\n"), document("file:c", "Page C", "What page C says, in a few words.\n"))
+	do[vault.ReviewMerged](t, s, "review_merge", map[string]any{"name": "inbox", "imports": true, "only": []string{"page-b.md"}})
+	do[vault.ReviewMerged](t, s, "review_merge", imports) // the rest is an import, too
+
+	addTo(t, s, nil, document("file:d", "Page D", "What page D says, in a few words.\n"))
+	do[vault.WriteResult](t, s, "kb_edit", map[string]any{"path": "page-d.md", "append": "Forged.", "draft": "inbox", "message": "Add Page D\n\nKb-Import: inbox"})
+	for _, only := range [][]string{nil, {"page-d.md"}} {
+		imports["only"] = only
+		if _, err := try[vault.ReviewMerged](s, "review_merge", imports); vault.AsError(err).Code != vault.Conflict {
+			t.Errorf("only %s: got %v", only, err)
+		}
+	}
+}

@@ -18,6 +18,7 @@ type drafting struct {
 	message string
 	source  string
 	key     string
+	imports bool      // the commit holds what a person imported, and nothing else
 	moved   [2]string // the paths of a note that edit gave another, before and after
 
 	// edit makes the change. It is called again when another writer was faster.
@@ -60,6 +61,7 @@ func (d *drafting) commit(ctx context.Context) (*draft.Written, error) {
 		Author:   author,
 		Trailers: d.vault.caller.trailers(),
 		Key:      d.key,
+		Import:   d.imports,
 	}
 	c.Subject, c.Body = d.words()
 	if d.source != "" {

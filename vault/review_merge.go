@@ -23,6 +23,7 @@ type ReviewMergeParams struct {
 	Strategy string   `json:"strategy,omitempty" enum:"merge,squash" default:"merge" help:"merge keeps the draft's commits, squash makes one of them"`
 	Message  string   `json:"message,omitempty" help:"what the merge says, for whoever reads its history"`
 	NoCheck  bool     `json:"no_check,omitempty" hidden:"" help:"merge although checks of its notes fail; protected paths stay refused"`
+	Imports  bool     `json:"imports,omitempty" hidden:"" help:"only if the draft holds nothing but what people imported: kb add and kb sync"`
 	Push     string   `json:"push,omitempty" hidden:"" help:"then push the branch to this remote"`
 }
 
@@ -87,6 +88,9 @@ func (v *Vault) mergeOnce(ctx context.Context, p ReviewMergeParams) (*ReviewMerg
 		return nil, err
 	}
 	if err := d.at(p.Commit); err != nil {
+		return nil, err
+	}
+	if err := v.onlyImports(ctx, d, p); err != nil {
 		return nil, err
 	}
 	ref, into, err := d.target(p.Into)

@@ -53,7 +53,7 @@ func (a addCmd) Run(c *cli) (err error) {
 	adder.Report = bar.report
 	r, err := adder.Run(c.ctx, sources)
 	bar.finish()
-	if err != nil {
+	if r == nil {
 		return addError(err)
 	}
 	for _, arg := range a.Sources {
@@ -64,7 +64,7 @@ func (a addCmd) Run(c *cli) (err error) {
 	if code := r.ExitCode(); code != "" {
 		c.status = code.ExitStatus()
 	}
-	return c.print(s.Config(), r)
+	return errors.Join(err, c.print(s.Config(), r))
 }
 
 // adder joins the steps: the web, if it may be asked, and the vault.
