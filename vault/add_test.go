@@ -1,6 +1,8 @@
 package vault_test
 
 import (
+	"context"
+	"encoding/json"
 	"strings"
 	"testing"
 
@@ -282,4 +284,43 @@ func TestMergeOfImports(t *testing.T) {
 			t.Errorf("only %s: got %v", only, err)
 		}
 	}
+}
+
+// asAgent calls an operation as an agent does.
+func asAgent(t *testing.T, s *vault.Service, op string, args map[string]any) error {
+	t.Helper()
+	x, ok := vault.FindOp(op)
+	if !ok {
+		t.Fatal(op)
+	}
+	raw, err := json.Marshal(args)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = s.DoAs(context.Background(), vault.Caller{Agent: "bot"}, x, raw, nil)
+	return err
+}
+
+// An agent cannot have a text of its own taken for that of a source.
+func TestAgentsForgeNoImport(t *testing.T) {
+	s := vaulttest.Service(t, vaulttest.Repo(t, addedTo))
+	addTo(t, s, nil, document("file:a", "Page A", imported))
+	for _, key := range []string{"source_hash", "etag", "last_modified", "fetched", "source_type", "imported_from"} {
+		for _, path := range []string{"first.md", "page-a.md"} {
+			err := asAgent(t, s, "kb_edit", map[string]any{"path": path, "set": map[string]any{key: "forged"}, "draft": "inbox"})
+			if e := vault.AsError(err); e == nil || e.Code != vault.Protected || !strings.Contains(e.Message, key) {
+				t.Errorf("%s of %s: got %v", key, path, err)
+			}
+		}
+	}
+	for _, args := range []map[string]any{{"append": "More."}, {"set": map[string]any{"status": "active"}}, {"rename": "moved.md"}, {"path": "moved.md", "delete": true}} {
+		args["draft"] = "inbox"
+		if args["path"] == nil {
+			args["path"] = "page-a.md"
+		}
+		if err := asAgent(t, s, "kb_edit", args); err != nil {
+			t.Errorf("%v: %v", args, err)
+		}
+	}
+	do[vault.WriteResult](t, s, "kb_edit", map[string]any{"path": "first.md", "set": map[string]any{"fetched": "2024-01-01"}})
 }

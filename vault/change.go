@@ -10,16 +10,17 @@ import (
 
 // drafting is a change on its way to a draft.
 type drafting struct {
-	vault   *Vault
-	col     *collection
-	draft   string // its name; "" for a new one
-	title   string // names a new draft
-	subject string // of the commit, where message says nothing
-	message string
-	source  string
-	key     string
-	imports bool      // the commit holds what a person imported, and nothing else
-	moved   [2]string // the paths of a note that edit gave another, before and after
+	vault    *Vault
+	col      *collection
+	draft    string // its name; "" for a new one
+	title    string // names a new draft
+	subject  string // of the commit, where message says nothing
+	message  string
+	source   string
+	key      string
+	restores bool      // the text is one that history has
+	imports  bool      // the commit holds what a person imported, and nothing else
+	moved    [2]string // the paths of a note that edit gave another, before and after
 
 	// edit makes the change. It is called again when another writer was faster.
 	edit func(ctx context.Context, g *ground) ([]fileChange, error)
@@ -109,6 +110,9 @@ func (d *drafting) edits(ctx context.Context, on, from gitstore.CommitID) ([]git
 	}
 	changes, err := d.edit(ctx, g)
 	if err != nil {
+		return nil, err
+	}
+	if err := d.keepImports(g, changes); err != nil {
 		return nil, err
 	}
 	return d.col.editsOf(changes), nil

@@ -64,7 +64,7 @@ func (v *Vault) Edit(ctx context.Context, p EditParams) (*WriteResult, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := drafting{vault: v, col: e.col, draft: p.Draft, title: e.title, message: p.Message, subject: op.subject(e), key: p.Key}
+	d := drafting{vault: v, col: e.col, draft: p.Draft, title: e.title, message: p.Message, subject: op.subject(e), key: p.Key, restores: op.name == "restore"}
 	d.edit = func(ctx context.Context, g *ground) ([]fileChange, error) {
 		e.ground = g
 		changes, err := e.one(ctx, op)
