@@ -77,6 +77,25 @@ func TestFindRefuses(t *testing.T) {
 	}
 }
 
+// What no file or page can be is the call's fault, and secrets stand in no note.
+func TestFindSaysWhatIsWrong(t *testing.T) {
+	for _, arg := range []string{
+		"ftp://example.org/x", "javascript:alert(1)", "data:text/html,x", "https://user:secret@example.org/", os.DevNull,
+		"https://example.org/?access_token=s", "https://example.org/?a=b&KEY=s", "https://example.org/?a;api_key=s", "https://example.org/?X-Amz-Date=s", "https://example.org/?%74oken=s", "https://example.org/?sig=s#top",
+	} {
+		_, err := Find([]string{arg}, FindOptions{})
+		var wrong *ArgumentError
+		if !errors.As(err, &wrong) || wrong.Hint == "" || strings.Contains(wrong.Message, "=s") {
+			t.Errorf("%s: got %v", arg, err)
+		}
+	}
+	for _, arg := range []string{"https://example.org/?keyword=a&page=2&design=b"} {
+		if _, err := Find([]string{arg}, FindOptions{}); err != nil {
+			t.Errorf("%s: got %v", arg, err)
+		}
+	}
+}
+
 // shelf is a vault that only counts.
 type shelf struct {
 	known   []vault.NoteSource

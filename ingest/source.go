@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -26,6 +27,14 @@ type FindOptions struct {
 	Root       string   // the repository, below which files are known by their path there
 	Home       string   // the person's directory, which is not named in notes
 }
+
+// ArgumentError says that an argument is none that is read, and what would be right.
+type ArgumentError struct{ Message, Hint string }
+
+func (e *ArgumentError) Error() string { return e.Message }
+
+// Is makes it one of [ErrNone].
+func (e *ArgumentError) Is(target error) bool { return target == ErrNone }
 
 // Stdin is the argument that stands for standard input.
 const Stdin = "-"
@@ -62,16 +71,22 @@ func (o FindOptions) find(arg string) ([]Source, error) {
 	}
 	info, err := os.Stat(arg)
 	switch {
+	case err != nil && schemed.MatchString(arg):
+		_, err := FromURL(arg)
+		return nil, err
 	case err != nil:
 		return nil, fmt.Errorf("%w: %w", ErrNone, err)
 	case info.IsDir():
 		return o.walk(arg)
 	case !info.Mode().IsRegular():
-		return nil, fmt.Errorf("%w: %s is no regular file", ErrNone, arg)
+		return nil, &ArgumentError{arg + " is no regular file", "a file or a directory; what a program writes goes to standard input: kb add - --name FILE"}
 	}
 	s, err := o.file(arg)
 	return []Source{s}, err
 }
+
+// schemed is what looks like a URL, and like no path on Windows.
+var schemed = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.-]+:`)
 
 // isURL reports whether an argument is a URL rather than a path.
 func isURL(arg string) bool {
@@ -87,11 +102,14 @@ func FromURL(address string) (Source, error) {
 	case err != nil:
 		return Source{}, fmt.Errorf("%w: %w", ErrNone, err)
 	case u.Scheme != "http" && u.Scheme != "https":
-		return Source{}, fmt.Errorf("%w: %s: only http and https are fetched", ErrNone, address)
+		return Source{}, &ArgumentError{u.Scheme + ": only http and https are fetched", "fetch it with another program, and add the file"}
 	case u.Hostname() == "":
-		return Source{}, fmt.Errorf("%w: %s names no host", ErrNone, address)
+		return Source{}, &ArgumentError{address + " names no host", "https://HOST/PATH"}
 	case u.User != nil:
-		return Source{}, fmt.Errorf("%w: a URL with a password in it would stand in the note", ErrNone)
+		return Source{}, &ArgumentError{"a URL with a password in it would stand in the note", "give it without; a page that needs it: fetch it with another program, and add the file"}
+	}
+	if name := secretIn(u.RawQuery); name != "" {
+		return Source{}, &ArgumentError{"the URL's " + name + " may be a secret, and would stand in the note", "give it without; a page that needs it: fetch it with another program, then kb add - --source URL"}
 	}
 	u.Fragment, u.RawFragment = "", ""
 	u.Scheme, u.Host = strings.ToLower(u.Scheme), strings.ToLower(u.Host)
@@ -102,6 +120,26 @@ func FromURL(address string) (Source, error) {
 		u.Path = "/"
 	}
 	return Source{ID: u.String(), URL: u.String(), Name: nameInURL(u)}, nil
+}
+
+// secretNames are parameters of URLs that let whoever has them in.
+var secretNames = []string{"token", "key", "sig", "signature", "password", "passwd", "pwd", "pass", "secret", "auth", "authorization", "credential", "jwt", "sid", "session", "sessionid"}
+
+// secretIn is the name of the parameter of a query that may be a secret, "" if none
+// is: one of [secretNames], also as the last word of a name (api_key).
+func secretIn(query string) string {
+	for _, part := range strings.FieldsFunc(query, func(c rune) bool { return c == '&' || c == ';' }) {
+		name, _, _ := strings.Cut(part, "=")
+		if plain, err := url.QueryUnescape(name); err == nil {
+			name = plain
+		}
+		word := strings.ToLower(strings.ReplaceAll(name, "_", "-"))
+		last := word[strings.LastIndexByte(word, '-')+1:]
+		if slices.Contains(secretNames, last) || slices.Contains([]string{"apikey", "accesstoken", "authtoken"}, word) || strings.HasPrefix(word, "x-amz-") || strings.HasPrefix(word, "x-goog-") {
+			return name
+		}
+	}
+	return ""
 }
 
 func nameInURL(u *url.URL) string {

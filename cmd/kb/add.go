@@ -108,6 +108,10 @@ func (a addCmd) named(sources []ingest.Source) ([]ingest.Source, error) {
 
 // addError says which of a call's own words are wrong.
 func addError(err error) error {
+	var wrong *ingest.ArgumentError
+	if errors.As(err, &wrong) {
+		return &vault.Error{Code: vault.Usage, Message: wrong.Message, Hint: wrong.Hint}
+	}
 	if errors.Is(err, ingest.ErrNone) {
 		return &vault.Error{Code: vault.NotFound, Message: strings.TrimPrefix(err.Error(), ingest.ErrNone.Error()+": "), Hint: "a file, a directory, an http or https URL, or - for standard input"}
 	}
