@@ -3,9 +3,7 @@
 package mcp
 
 import (
-	"bytes"
 	"context"
-	"io"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -102,19 +100,20 @@ func TestCallsEnd(t *testing.T) {
 		}
 	}
 	o.Deadline = 0
-	patient, err := NewHTTP(svc, o, HTTPOptions{})
+	patient, err := New(svc, o)
 	if err != nil {
 		t.Fatal(err)
 	}
 	arrived := make(chan bool, 8)
-	url = serveHTTP(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		raw, _ := io.ReadAll(r.Body)
-		r.Body = io.NopCloser(bytes.NewReader(raw))
-		if bytes.Contains(raw, []byte(`"tools/call"`)) {
-			arrived <- true
+	patient.sdk.AddReceivingMiddleware(func(next sdk.MethodHandler) sdk.MethodHandler {
+		return func(ctx context.Context, method string, req sdk.Request) (sdk.Result, error) {
+			if method == "tools/call" { // from here on it is observed
+				arrived <- true
+			}
+			return next(ctx, method, req)
 		}
-		patient.ServeHTTP(w, r)
-	}))
+	})
+	url = serveHTTP(t, newEras(func(*http.Request) *sdk.Server { return patient.sdk }, HTTPOptions{}))
 	for _, version := range []string{"2025-11-25", "2026-07-28"} {
 		ctx, cancel := context.WithCancel(context.Background())
 		s := clientHTTP(t, url, "", version)
