@@ -295,10 +295,24 @@ func bytesOf(n *vault.Import) int {
 // Gone lists the notes that were made of files below a directory that are no
 // longer there. Nothing is deleted for it.
 func (a *Adder) Gone(dir, id string) (list []vault.AddedNote) {
+	if strings.HasPrefix(id, outsidePrefix) {
+		_ = filepath.WalkDir(dir, func(name string, d fs.DirEntry, err error) error { // what cannot be read is not known to be gone
+			if err == nil && d.IsDir() {
+				list = append(list, a.goneFrom(name, outside(name))...)
+			}
+			return nil
+		})
+		return list
+	}
 	prefix := strings.TrimSuffix(id, "/") + "/"
 	if id == "file:" { // the repository's root
 		prefix = id
 	}
+	return a.goneFrom(dir, prefix)
+}
+
+// goneFrom lists those of a directory whose sources begin so.
+func (a *Adder) goneFrom(dir, prefix string) (list []vault.AddedNote) {
 	for _, from := range slices.Sorted(maps.Keys(a.known)) {
 		rest, ok := strings.CutPrefix(from, prefix)
 		if !ok || prefix == "file:" && (strings.HasPrefix(rest, "/") || strings.HasPrefix(rest, "~/")) {

@@ -52,7 +52,7 @@ func TestFind(t *testing.T) {
 		{"one file twice", []string{filepath.Join(dir, "a.txt"), filepath.Join(dir, "deep", "..", "a.txt")}, FindOptions{Root: dir}, []string{"file:a.txt"}},
 		{"a file that no directory would give", []string{filepath.Join(dir, "no.exe")}, FindOptions{Root: dir}, []string{"file:no.exe"}},
 		{"outside the repository", []string{filepath.Join(dir, "a.txt")}, FindOptions{Root: filepath.Join(dir, "deep"), Home: dir}, []string{"file:~/a.txt"}},
-		{"outside the home", []string{filepath.Join(dir, "b c.md")}, FindOptions{Home: filepath.Join(dir, "deep")}, []string{"file://" + filepath.ToSlash(dir) + "/b%20c.md"}},
+		{"outside the home", []string{filepath.Join(dir, "b c.md")}, FindOptions{Home: filepath.Join(dir, "deep")}, []string{outside(dir) + "b%20c.md"}},
 		{"URLs", []string{"HTTPS://Example.ORG:443#top", "https://example.org/", "http://example.org:80/a?b=c"}, FindOptions{}, []string{"https://example.org/", "http://example.org/a?b=c"}},
 		{"standard input", []string{"-"}, FindOptions{}, []string{""}},
 	}
@@ -239,5 +239,26 @@ func TestReadFile(t *testing.T) {
 	}
 	if _, err := r.Read(t.Context(), Source{URL: "https://example.org/"}, Known{}); !errors.Is(err, fetch.ErrOffline) {
 		t.Errorf("a URL without a client: %v", err)
+	}
+}
+
+// Notes do not tell where files outside the repository and the home are, and those
+// that go are missed all the same.
+func TestOutside(t *testing.T) {
+	dir := files(t, "deep/b.txt")
+	s, err := Find([]string{filepath.Join(dir, "deep", "b.txt")}, FindOptions{})
+	if err != nil || strings.Contains(s[0].ID, filepath.Base(dir)) || strings.Contains(s[0].ID, "deep") || !strings.HasSuffix(s[0].ID, "/b.txt") {
+		t.Fatalf("got %+v, %v", s, err)
+	}
+	a := &Adder{known: map[string]vault.NoteSource{s[0].ID: {Path: "b.md"}}}
+	id := FindOptions{}.FileID(dir)
+	if got := a.Gone(dir, id); len(got) != 0 {
+		t.Errorf("got %+v of what is there", got)
+	}
+	if err := os.Remove(s[0].File); err != nil {
+		t.Fatal(err)
+	}
+	if got := a.Gone(dir, id); len(got) != 1 || got[0].Path != "b.md" {
+		t.Errorf("got %+v of what is gone", got)
 	}
 }

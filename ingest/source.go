@@ -1,6 +1,8 @@
 package ingest
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -193,8 +195,8 @@ func (o FindOptions) wants(name string) bool {
 }
 
 // file is the source of a file. In notes it is known by its path from the
-// repository's root, else from the person's home, else from the root: the first two
-// say nothing of the machine, and hold where both are moved.
+// repository's root, else from the person's home, which say nothing of the machine
+// and hold where both are moved; else by its name and a hash of its directory.
 func (o FindOptions) file(name string) (Source, error) {
 	abs, err := filepath.Abs(name)
 	if err != nil {
@@ -211,7 +213,17 @@ func (o FindOptions) FileID(abs string) string {
 	if rel, ok := below(o.Home, abs); ok {
 		return strings.TrimSuffix("file:~/"+(&url.URL{Path: rel}).EscapedPath(), "/")
 	}
-	return "file://" + (&url.URL{Path: "/" + strings.TrimPrefix(filepath.ToSlash(abs), "/")}).EscapedPath()
+	return outside(filepath.Dir(abs)) + (&url.URL{Path: filepath.Base(abs)}).EscapedPath()
+}
+
+// outsidePrefix begins what files are known by that are below neither the
+// repository nor the person's home: notes do not tell where those are.
+const outsidePrefix = "file://outside-"
+
+// outside is how notes know the directory of such files: by a hash of its path.
+func outside(dir string) string {
+	sum := sha256.Sum256([]byte(filepath.ToSlash(dir)))
+	return outsidePrefix + hex.EncodeToString(sum[:6]) + "/"
 }
 
 // below is the path of a file from a directory that holds it, "" for the directory
