@@ -322,5 +322,12 @@ func TestAgentsForgeNoImport(t *testing.T) {
 			t.Errorf("%v: %v", args, err)
 		}
 	}
+	addTo(t, s, nil, document("file:b", "Page B", imported+"And more.\n"))
+	if err := asAgent(t, s, "kb_edit", map[string]any{"path": "page-b.md", "append": "Forged.", "draft": "inbox"}); err != nil {
+		t.Fatal(err)
+	}
+	if r := addTo(t, s, nil, document("file:b", "Page B", imported+"And more.\n")); len(r.Skipped) != 1 || !strings.Contains(r.Skipped[0].Reason, "edited since") {
+		t.Errorf("of an edited note: %+v", r)
+	}
 	do[vault.WriteResult](t, s, "kb_edit", map[string]any{"path": "first.md", "set": map[string]any{"fetched": "2024-01-01"}})
 }

@@ -24,7 +24,11 @@ func (a *adding) update(ctx context.Context, n *Import, x *imported, done *Added
 	head, body, now := splitNote(src)
 	done.Title = now.TitleAt(done.Path)
 	if now.String(fieldHash) == x.hash {
-		a.skip("unchanged", done)
+		why := "unchanged"
+		if bodyHash(body) != x.hash {
+			why = "the source is unchanged; the note was edited since"
+		}
+		a.skip(why, done)
 		return nil
 	}
 	if err := a.v.checkTarget(a.col, done.Path, false); err != nil {
