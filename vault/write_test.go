@@ -247,7 +247,7 @@ func TestWriteRefused(t *testing.T) {
 		{note(map[string]any{"body": strings.Repeat("x ", 4<<20+1)}), vault.Usage, "at most"},
 		{note(map[string]any{"tags": []string{strings.Repeat("x", 101)}}), vault.Usage, "tag"},
 		{note(map[string]any{"key": "a\nb"}), vault.Usage, "key"},
-		{note(map[string]any{"template": "../retry"}), vault.NotFound, "decision, fix, note, runbook, session"},
+		{note(map[string]any{"template": "../retry"}), vault.NotFound, "decision, fix, note, research, runbook, session"},
 		{note(map[string]any{"template": "fix"}), vault.Usage, "cause, resolution, symptom"},
 		{note(map[string]any{"fields": map[string]string{"a": "b"}}), vault.Usage, "template"},
 		{note(map[string]any{"template": "runbook", "fields": map[string]string{"owner": "me", "own": "b"}}), vault.Usage, "own|owner"},
