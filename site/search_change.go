@@ -270,34 +270,29 @@ func (c *searchChange) changedTerm(term string, twins map[uint32][]string) (term
 	return e, err
 }
 
-// mergePostings puts changes in the place of what the same notes had.
-func mergePostings(list, changes []SearchPosting) []SearchPosting {
-	for _, p := range changes {
-		at, had := slices.BinarySearchFunc(list, p.Note, func(x SearchPosting, n int) int { return x.Note - n })
-		switch gone := p.kind() == 0; {
-		case had && gone:
+// putIn puts changes in the place of what the same notes had, in a list that is
+// ordered by note.
+func putIn[T any](list, changes []T, note func(T) int, gone func(T) bool) []T {
+	for _, c := range changes {
+		at, had := slices.BinarySearchFunc(list, note(c), func(x T, n int) int { return note(x) - n })
+		switch {
+		case had && gone(c):
 			list = slices.Delete(list, at, at+1)
 		case had:
-			list[at] = p
-		case !gone:
-			list = slices.Insert(list, at, p)
+			list[at] = c
+		case !gone(c):
+			list = slices.Insert(list, at, c)
 		}
 	}
 	return list
 }
 
+func mergePostings(list, changes []SearchPosting) []SearchPosting {
+	return putIn(list, changes, func(p SearchPosting) int { return p.Note }, func(p SearchPosting) bool { return p.kind() == 0 })
+}
+
 func mergePlaces(list, changes []notePlaces) (out []byte) {
-	for _, p := range changes {
-		at, had := slices.BinarySearchFunc(list, p.note, func(x notePlaces, n int) int { return x.note - n })
-		switch gone := p.where == nil; {
-		case had && gone:
-			list = slices.Delete(list, at, at+1)
-		case had:
-			list[at] = p
-		case !gone:
-			list = slices.Insert(list, at, p)
-		}
-	}
+	list = putIn(list, changes, func(p notePlaces) int { return p.note }, func(p notePlaces) bool { return p.where == nil })
 	last := 0
 	for _, p := range list {
 		out = append(uvarints(out, p.note-last), p.where...)

@@ -249,7 +249,7 @@ func (c *Client) take(u *url.URL, resp *http.Response) (*Page, error) {
 		page.NotModified = true
 		return page, nil
 	case resp.StatusCode != http.StatusOK:
-		err := &StatusError{Code: resp.StatusCode, RetryAfter: retryAfter(resp.Header, time.Now())}
+		err := &StatusError{Code: resp.StatusCode, RetryAfter: RetryAfter(resp.Header, time.Now())}
 		c.pause(u, err)
 		return nil, err
 	}
@@ -292,8 +292,9 @@ func fileName(h http.Header) string {
 	return name
 }
 
-// retryAfter is how long a host asks to wait: it gives seconds, or a date.
-func retryAfter(h http.Header, now time.Time) time.Duration {
+// RetryAfter is how long a host asks to wait: it gives seconds, or a date. It is 0
+// where none is asked for.
+func RetryAfter(h http.Header, now time.Time) time.Duration {
 	value := h.Get("Retry-After")
 	if seconds, err := strconv.ParseUint(value, 10, 31); err == nil {
 		return time.Duration(seconds) * time.Second

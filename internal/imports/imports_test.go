@@ -31,7 +31,7 @@ var ours = map[string][]string{
 	"kb/vault":              {"kb/note", "kb/gitstore", "kb/draft", "kb/cas", "kb/index", "kb/embed", "kb/export", "kb/vector", "kb/site", "kb/internal/diff", "kb/internal/fetch", "kb/internal/journal", "kb/internal/owner", "kb/internal/secrets", "kb/internal/watch"},
 	"kb/internal/httpd":     {"kb/internal/access"},
 	"kb/internal/watch":     {},
-	"kb/internal/models":    {"kb/vector"},
+	"kb/internal/models":    {"kb/internal/fetch", "kb/vector"},
 	"kb/mcp":                {"kb/vault", "kb/internal/access"},
 	"kb/cmd/kb":             {"kb/cmd/kb/tui", "kb/ingest", "kb/mcp", "kb/site", "kb/vault", "kb/internal/access", "kb/internal/diff", "kb/internal/fetch", "kb/internal/httpd", "kb/internal/journal", "kb/internal/models"},
 	"kb/internal/access":    {},

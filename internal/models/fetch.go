@@ -14,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"kb/internal/fetch"
 	"kb/vector"
 )
 
@@ -181,21 +182,9 @@ func (d *download) refused(resp *http.Response) error {
 	case code == http.StatusNotFound || code == http.StatusGone:
 		return fmt.Errorf("%w: %w", ErrMissing, err)
 	case code == http.StatusTooManyRequests || code == http.StatusRequestTimeout || code >= 500:
-		return &retry{err: err, after: retryAfter(resp.Header, d.hub.now())}
+		return &retry{err: err, after: fetch.RetryAfter(resp.Header, d.hub.now())}
 	}
 	return fmt.Errorf("%w: %w", ErrHub, err)
-}
-
-// retryAfter returns how long a hub asks to wait: it gives seconds, or a date.
-func retryAfter(h http.Header, now time.Time) time.Duration {
-	value := h.Get("Retry-After")
-	if seconds, err := strconv.ParseUint(value, 10, 31); err == nil {
-		return time.Duration(seconds) * time.Second
-	}
-	if at, err := http.ParseTime(value); err == nil {
-		return max(0, at.Sub(now))
-	}
-	return 0
 }
 
 // contentRange returns the first byte of a part and the size of the whole, -1
