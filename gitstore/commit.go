@@ -67,6 +67,9 @@ type graphCommit struct {
 	author  string
 }
 
+// graphBytes is what a graphCommit takes without its parents and author.
+const graphBytes = 96
+
 // node reads a commit for a walk of history.
 func (r *Repo) node(id CommitID) (*graphCommit, error) {
 	if g, ok := r.graph.get(id); ok {
@@ -85,7 +88,7 @@ func (r *Repo) node(id CommitID) (*graphCommit, error) {
 		when:   parseSignature(h.committer, h.encoding).When.Unix(),
 		author: strings.Clone(parseSignature(h.author, h.encoding).Name),
 	}
-	r.graph.put(id, g, 150+len(g.parents)*20+len(g.author))
+	r.graph.put(id, g, graphBytes+len(g.parents)*len(id)+len(g.author))
 	return g, nil
 }
 

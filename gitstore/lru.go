@@ -1,9 +1,6 @@
 package gitstore
 
-import (
-	"container/list"
-	"sync"
-)
+import "sync"
 
 // lru keeps the most recently used values within a number of bytes. The zero
 // number of bytes keeps nothing.
@@ -11,36 +8,52 @@ type lru[K comparable, V any] struct {
 	mu    sync.Mutex
 	max   int
 	size  int
-	items map[K]*list.Element
-	order list.List // most recent first
+	items map[K]*lruItem[K, V]
+	ring  lruItem[K, V] // of the items: the next is the most recent, the one before the least
 }
 
 type lruItem[K comparable, V any] struct {
-	key   K
-	value V
-	bytes int
+	before, next *lruItem[K, V]
+	key          K
+	value        V
+	bytes        int
 }
 
+// itemBytes is what an item takes beside what its value refers to: some 90 bytes
+// of its own, and a slot of a map that is two thirds full.
+const itemBytes = 150
+
 func newLRU[K comparable, V any](maxBytes int) *lru[K, V] {
-	return &lru[K, V]{max: maxBytes, items: map[K]*list.Element{}}
+	c := &lru[K, V]{max: maxBytes, items: map[K]*lruItem[K, V]{}}
+	c.ring.before, c.ring.next = &c.ring, &c.ring
+	return c
+}
+
+func (i *lruItem[K, V]) unlink() { i.before.next, i.next.before = i.next, i.before }
+
+// first makes an item the most recent.
+func (c *lru[K, V]) first(i *lruItem[K, V]) {
+	i.before, i.next = &c.ring, c.ring.next
+	i.before.next, i.next.before = i, i
 }
 
 func (c *lru[K, V]) get(k K) (V, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	e, ok := c.items[k]
+	i, ok := c.items[k]
 	if !ok {
 		var none V
 		return none, false
 	}
-	c.order.MoveToFront(e)
-	return e.Value.(*lruItem[K, V]).value, true
+	i.unlink()
+	c.first(i)
+	return i.value, true
 }
 
-// put adds a value of about so many bytes. One that would push out more than a
-// quarter of the others is not kept.
+// put adds a value that refers to about so many bytes. One that would push out
+// more than a quarter of the others is not kept.
 func (c *lru[K, V]) put(k K, v V, bytes int) {
-	bytes += 100 // what map and list cost
+	bytes += itemBytes
 	if bytes > c.max/4 {
 		return
 	}
@@ -49,10 +62,27 @@ func (c *lru[K, V]) put(k K, v V, bytes int) {
 	if _, ok := c.items[k]; ok {
 		return
 	}
-	c.items[k] = c.order.PushFront(&lruItem[K, V]{k, v, bytes})
+	i := &lruItem[K, V]{key: k, value: v, bytes: bytes}
+	c.items[k] = i
+	c.first(i)
 	for c.size += bytes; c.size > c.max; {
-		last := c.order.Remove(c.order.Back()).(*lruItem[K, V])
-		delete(c.items, last.key)
-		c.size -= last.bytes
+		c.remove(c.ring.before)
 	}
+}
+
+// drop removes the values whose keys are such.
+func (c *lru[K, V]) drop(such func(K) bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for k, i := range c.items {
+		if such(k) {
+			c.remove(i)
+		}
+	}
+}
+
+func (c *lru[K, V]) remove(i *lruItem[K, V]) {
+	i.unlink()
+	delete(c.items, i.key)
+	c.size -= i.bytes
 }

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -17,6 +18,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"kb/note"
 )
@@ -460,4 +462,51 @@ func FuzzApplyDelta(f *testing.F) {
 			}
 		}
 	})
+}
+
+// When git replaced packs, those that are gone are closed and forgotten, with all
+// that was kept of them; those that stayed are not opened again.
+func TestPacksThatAreGone(t *testing.T) {
+	t.Parallel()
+	d := newRepo(t, map[string]string{"a": "a"})
+	git(t, d, "repack", "-adq")
+	r := mustOpen(t, d)
+	read := func() *packList {
+		t.Helper()
+		head, _ := r.Resolve("HEAD")
+		r.packs.looked = time.Time{}
+		if err := readAll(r, head); err != nil {
+			t.Fatal(err)
+		}
+		return r.packs.current
+	}
+	first := read().packs[0]
+	commit(t, d, "more", map[string]string{"b": "b"})
+	git(t, d, "repack", "-dq")
+	if two := read(); len(two.packs) != 2 || two.packs[0] != first && two.packs[1] != first {
+		t.Errorf("%d packs, the first of which is open twice", len(two.packs))
+	}
+	if _, err := first.file.ReadAt(make([]byte, 1), 0); err != nil {
+		t.Errorf("a pack that stayed: %v", err)
+	}
+	inUse, err := r.packs.acquire()
+	if err != nil {
+		t.Fatal(err)
+	}
+	git(t, d, "repack", "-adq")
+	if one := read(); len(one.packs) != 1 || one.packs[0] == first {
+		t.Fatalf("%d packs, want a new one", len(one.packs))
+	}
+	if _, err := first.file.ReadAt(make([]byte, 1), 0); err != nil {
+		t.Errorf("a pack that is read was closed: %v", err)
+	}
+	r.packs.release(inUse)
+	if _, err := first.file.ReadAt(make([]byte, 1), 0); !errors.Is(err, fs.ErrClosed) {
+		t.Errorf("a pack that is gone is open: %v", err)
+	}
+	for k := range r.bases.items {
+		if k.pack != r.packs.current.packs[0] {
+			t.Fatalf("objects of %s are kept", filepath.Base(k.pack.name))
+		}
+	}
 }

@@ -74,6 +74,7 @@ func Open(dir string) (*Repo, error) {
 	}
 	r.workTree = r.findWorkTree(found)
 	r.packs.objectDirs = objectDirs(filepath.Join(r.commonDir, "objects"))
+	r.packs.forget = func(p *pack) { r.bases.drop(func(k entryKey) bool { return k.pack == p }) }
 	return r, nil
 }
 

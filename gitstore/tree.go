@@ -87,8 +87,15 @@ func (r *Repo) treeOf(id oid) (*tree, error) {
 		return nil, fmt.Errorf("read tree %s: %w", id, err)
 	}
 	t := cleanTree(raw)
-	r.trees.put(id, t, len(o.data)+len(t.entries)*48)
+	r.trees.put(id, t, t.bytes(o.data))
 	return t, nil
+}
+
+// bytes is what a tree takes that was parsed of data: its names are a copy of
+// that, and of its entries there is often room for more.
+func (t *tree) bytes(data []byte) int {
+	const itself, entry = 48, 40
+	return itself + len(data) + cap(t.entries)*entry
 }
 
 // parseTree reads the entries of a tree in the order in which they stand,
