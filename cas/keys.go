@@ -30,7 +30,7 @@ const (
 // facts declares the kinds of facts. A new kind is a constant above and a line here.
 var facts = []layout{
 	{Notes, 20, KeyDoc{"n recipe:2 blob:20", "note.Note as deterministic CBOR", "what the blob's bytes say"}},
-	{Claims, 20, KeyDoc{"a recipe:2 blob:20", "JSON, empty for nothing", "what the blob's frontmatter says about who may see it"}},
+	{Claims, 20, KeyDoc{"a recipe:2 blob:20", "JSON, empty for nothing", "what the blob's frontmatter says about who may see it and whether a site may show it"}},
 	{Chunks, 20, KeyDoc{"k recipe:2 blob:20", "32 bytes a chunk", "the hashes of the texts that are embedded of the blob"}},
 	{Vectors, hashSize, KeyDoc{"v recipe:2 text:32", "uvarint dimension, float32 each", "the vector of a text, by its hash; numbers are little-endian"}},
 	{Failures, hashSize, KeyDoc{"f recipe:2 text:32", "uvarint attempts, reason", "why a text has no vector"}},

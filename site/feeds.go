@@ -107,6 +107,9 @@ func (b *builder) llms() ([]byte, error) {
 	var out bytes.Buffer
 	fmt.Fprintf(&out, "# %s\n\n", line(b.set.Title))
 	for _, c := range b.set.Collections {
+		if b.folders[place{c.Name, ""}] == "" {
+			continue // it has no note here
+		}
 		fmt.Fprintf(&out, "## %s\n\n", line(c.Name))
 		if c.Description != "" {
 			fmt.Fprintf(&out, "%s\n\n", line(c.Description))

@@ -16,8 +16,9 @@ import (
 // claim is what a note says about who may see it: a fact of its bytes. A nil
 // *claim is that of a note that says nothing, as most do.
 type claim struct {
-	Level  Visibility `json:"level,omitempty"`  // "" when it names none
-	Owners []string   `json:"owners,omitempty"` // whose it is, when it is private
+	Level    Visibility `json:"level,omitempty"`    // "" when it names none
+	Owners   []string   `json:"owners,omitempty"`   // whose it is, when it is private
+	Withheld bool       `json:"withheld,omitempty"` // it is not to be on a site
 
 	unread bool // the note could not be read
 }
@@ -27,7 +28,7 @@ type claim struct {
 // nobody is shown a note by mistake. An owner that cannot be read is nobody.
 func readClaim(src []byte) *claim {
 	n := note.Head(src)
-	c := &claim{Level: wordsLevel(n)}
+	c := &claim{Level: wordsLevel(n), Withheld: withheld(n, src)}
 	for _, p := range n.Problems {
 		if p.Code == "duplicate_key" && strings.Contains(strings.ToLower(p.Message), "visibility") {
 			c.Level = Private
@@ -44,7 +45,7 @@ func readClaim(src []byte) *claim {
 			c.Owners = append(c.Owners, "")
 		}
 	}
-	if c.Level == "" && len(c.Owners) == 0 {
+	if c.Level == "" && len(c.Owners) == 0 && !c.Withheld {
 		return nil
 	}
 	return c
@@ -86,7 +87,7 @@ func wordsLevel(n *note.Note) (level Visibility) {
 }
 
 // claimRecipe derives claims.
-const claimRecipe = "claim/2 " + note.Recipe
+const claimRecipe = "claim/3 " + note.Recipe
 
 // claims returns what the blobs of docs say. What is not known is read and kept.
 func (v *Vault) claims(ctx context.Context, docs []doc) (map[note.ID]*claim, error) {
@@ -144,7 +145,7 @@ func readClaims(ctx context.Context, r *repo, docs []doc) (map[note.ID]*claim, e
 
 func claimOf(src []byte, err error) *claim {
 	if err != nil {
-		return &claim{Level: Private, unread: true}
+		return &claim{Level: Private, Withheld: true, unread: true}
 	}
 	return readClaim(src)
 }

@@ -157,6 +157,10 @@ func (w *view) siteSet(ctx context.Context) (*site.Set, int, error) {
 	if err != nil {
 		return nil, 0, err
 	}
+	claims, err := w.v.claims(ctx, w.docs)
+	if err != nil {
+		return nil, 0, err
+	}
 	set := &site.Set{Title: w.v.title(), Language: w.v.cfg.Language, Recipes: w.v.store.recipes(w.v.cfg.Language), Read: w.readBlob}
 	set.Commit, err = w.siteCommit()
 	if err != nil {
@@ -172,7 +176,7 @@ func (w *view) siteSet(ctx context.Context) (*site.Set, int, error) {
 	left := 0
 	for i, d := range w.docs {
 		n := notes[d.blob]
-		if n == nil || !w.v.published(d, n) {
+		if n == nil || !w.v.published(d, n, claims[d.blob]) {
 			left++
 			continue
 		}
@@ -218,32 +222,9 @@ func (w *view) inOrder() func(a, b *site.Doc) int {
 	}
 }
 
-// published reports whether a site may show a note.
-func (v *Vault) published(d doc, n *note.Note) bool {
-	if v.excludedFromSite(d.col.Name, d.path) {
-		return false
-	}
-	return !n.Binary && !says(n, "publish", "false", "no", "off", "0") && !says(n, "draft", "true", "yes", "on", "1") && !unclear(n)
-}
-
-// says reports whether a property has one of the values, however it is written.
-func says(n *note.Note, key string, values ...string) bool {
-	for _, f := range n.Fields {
-		if strings.EqualFold(f.Key, key) && slices.ContainsFunc(values, func(v string) bool {
-			return strings.EqualFold(strings.TrimSpace(fmt.Sprint(f.Value)), v)
-		}) {
-			return true
-		}
-	}
-	return false
-}
-
-// unclear reports that a note has frontmatter that cannot be read, or that says
-// something twice: it may say that it is not to be published.
-func unclear(n *note.Note) bool {
-	return slices.ContainsFunc(n.Problems, func(p note.Problem) bool {
-		return p.Code == "malformed_frontmatter" || p.Code == "duplicate_key" && (strings.Contains(p.Message, "publish") || strings.Contains(p.Message, "draft"))
-	})
+// published reports whether a site may show a note that says so of itself.
+func (v *Vault) published(d doc, n *note.Note, says *claim) bool {
+	return !n.Binary && !says.withheld() && !v.excludedFromSite(d.col.Name, d.path)
 }
 
 // excludedFromSite reports whether site.exclude names a path, alone or after its

@@ -17,8 +17,8 @@ const mostMoved = 5000
 
 // sitePast gives the docs of a site their histories, and lists where they were.
 // A name that the site would not publish a note under is in neither: a version
-// under such a name, or that was not for the site's readers, is left out with
-// what is older.
+// under such a name, or that was not for the site's readers or said that it was not
+// to be published, is left out with what is older.
 func (w *view) sitePast(ctx context.Context, docs []*site.Doc) ([]site.Moved, error) {
 	s, err := w.v.sight(ctx)
 	if err != nil {
@@ -113,7 +113,7 @@ func (w *view) siteVersions(c *collection, d *site.Doc, h gitstore.FilePast, the
 		if x.Path != "" {
 			path, ok = w.formerName(c, x.Path)
 		}
-		if !ok || !w.v.paths().claimed(c, path, then[x.Blob]) ||
+		if says := then[x.Blob]; !ok || says.withheld() || !w.v.paths().claimed(c, path, says) ||
 			was.has(doc{col: c, path: path, blob: x.Blob}) {
 			d.MoreVersions = false
 			return false, nil
