@@ -1,18 +1,92 @@
 package gitstore
 
 import (
+	"bytes"
 	"container/heap"
 	"context"
+	"encoding/gob"
 	"fmt"
 	"maps"
+	"slices"
 	"time"
 )
 
 // Dates says when the regular files of a commit were made and last changed. It
-// is a plain value, made to be stored.
+// is immutable, and can be stored with gob. Those of a commit share what they
+// have in common with those of an ancestor that they were made of.
 type Dates struct {
 	Commit CommitID
-	Files  map[string]Date // by path from the repository's root
+	files  *datedFiles
+	over   map[string]*Date // over files; nil for a file that is gone
+}
+
+// datedFiles are dates by path from the repository's root.
+type datedFiles struct{ at map[string]Date }
+
+// At returns the date of the file at a path from the repository's root.
+func (d *Dates) At(path string) (Date, bool) {
+	if date, ok := d.over[path]; ok {
+		if date == nil {
+			return Date{}, false
+		}
+		return *date, true
+	}
+	date, ok := d.files.at[path]
+	return date, ok
+}
+
+// Differing lists the paths at which d and o may not say the same. It is false
+// when that would be most of them.
+func (d *Dates) Differing(o *Dates) ([]string, bool) {
+	if d.files != o.files {
+		return nil, false
+	}
+	paths := slices.Collect(maps.Keys(d.over))
+	for p := range o.over {
+		if _, ok := d.over[p]; !ok {
+			paths = append(paths, p)
+		}
+	}
+	return paths, true
+}
+
+// all makes one map of d's dates.
+func (d *Dates) all() map[string]Date {
+	if len(d.over) == 0 {
+		return d.files.at
+	}
+	all := maps.Clone(d.files.at)
+	for path, date := range d.over {
+		if date == nil {
+			delete(all, path)
+		} else {
+			all[path] = *date
+		}
+	}
+	return all
+}
+
+// storedDates is how Dates are stored.
+type storedDates struct {
+	Commit CommitID
+	Files  map[string]Date
+}
+
+// GobEncode implements [gob.GobEncoder].
+func (d *Dates) GobEncode() ([]byte, error) {
+	var b bytes.Buffer
+	err := gob.NewEncoder(&b).Encode(storedDates{d.Commit, d.all()})
+	return b.Bytes(), err
+}
+
+// GobDecode implements [gob.GobDecoder].
+func (d *Dates) GobDecode(data []byte) error {
+	var s storedDates
+	if err := gob.NewDecoder(bytes.NewReader(data)).Decode(&s); err != nil {
+		return err
+	}
+	*d = Dates{Commit: s.Commit, files: &datedFiles{s.Files}}
+	return nil
 }
 
 // Date is the history of one file in brief. Its times are committer dates, in
@@ -68,36 +142,121 @@ type datePoint struct {
 // fileSet holds the numbers of files.
 type fileSet map[int32]struct{}
 
-func (w *dateWalk) run(id CommitID) (*Dates, error) {
+func (w *dateWalk) run(id CommitID) (d *Dates, err error) {
+	if w.shallow, err = w.repo.shallow(); err != nil {
+		return nil, err
+	}
+	from, changed, err := w.nearest(id)
+	if err != nil {
+		return nil, err
+	}
+	if from != nil {
+		return w.update(id, from, changed)
+	}
 	files, _, err := w.repo.Files(w.ctx, id, "")
 	if err != nil {
 		return nil, err
 	}
-	if w.shallow, err = w.repo.shallow(); err != nil {
+	paths := make([]string, len(files))
+	for i, f := range files {
+		paths[i] = f.Path
+	}
+	if err := w.walk(id, paths); err != nil {
 		return nil, err
 	}
-	w.paths, w.number = make([]string, len(files)), make(map[string]int32, len(files))
-	w.dates = make([]Date, len(files))
-	all := make(fileSet, len(files))
-	for i, f := range files {
-		w.paths[i], w.number[f.Path] = f.Path, int32(i)
+	all := make(map[string]Date, len(paths))
+	for i, path := range w.paths {
+		all[path] = w.dates[i]
+	}
+	return &Dates{Commit: id, files: &datedFiles{all}}, nil
+}
+
+// nearest finds known dates on the line of first parents, and the paths at which
+// one of the commits since differs from its first parent: whether the file is
+// there at id. All others the walk would pass along that line as they are. Nil
+// where the line is long, or most files changed.
+func (w *dateWalk) nearest(id CommitID) (*Dates, map[string]bool, error) {
+	const far, most = 200, 2000
+	changed := map[string]bool{}
+	for range far {
+		if w.known == nil || len(changed) > most {
+			break
+		}
+		if d, ok := w.known(id); ok && d.Commit == id {
+			return d, changed, nil
+		}
+		c, err := w.repo.node(id)
+		if err != nil {
+			return nil, nil, err
+		}
+		if len(c.parents) == 0 || w.shallow[id] {
+			break
+		}
+		id = c.parents[0]
+		parent, err := w.repo.node(id)
+		if err != nil {
+			return nil, nil, err
+		}
+		d := treeDiff{ctx: w.ctx, repo: w.repo, modes: true, found: func(ch Change) {
+			if _, later := changed[ch.Path]; !later {
+				changed[ch.Path] = ch.Kind != Removed
+			}
+		}}
+		if err := d.trees(oid(parent.tree), oid(c.tree), "", 1); err != nil {
+			return nil, nil, err
+		}
+	}
+	return nil, nil, nil
+}
+
+// update makes the dates of a commit of those that are known of an ancestor.
+func (w *dateWalk) update(id CommitID, from *Dates, changed map[string]bool) (*Dates, error) {
+	if id == from.Commit {
+		return from, nil
+	}
+	var there []string
+	for path, is := range changed {
+		if is {
+			there = append(there, path)
+		}
+	}
+	if err := w.walk(id, there); err != nil {
+		return nil, err
+	}
+	d := &Dates{Commit: id, files: from.files, over: make(map[string]*Date, len(from.over)+len(changed))}
+	maps.Copy(d.over, from.over)
+	for path := range changed {
+		d.over[path] = nil
+	}
+	for i, path := range w.paths {
+		d.over[path] = &w.dates[i]
+	}
+	if len(d.over) > 64+len(d.files.at)/16 {
+		d.files, d.over = &datedFiles{d.all()}, nil
+	}
+	return d, nil
+}
+
+// walk dates the files at paths of a commit.
+func (w *dateWalk) walk(id CommitID, paths []string) error {
+	w.paths, w.number = paths, make(map[string]int32, len(paths))
+	w.dates = make([]Date, len(paths))
+	all := make(fileSet, len(paths))
+	for i, path := range paths {
+		w.number[path] = int32(i)
 		all[int32(i)] = struct{}{}
 	}
 	if err := w.give(id, all); err != nil {
-		return nil, err
+		return err
 	}
 	for len(w.heap) > 0 {
 		p := heap.Pop(&w.heap).(*datePoint)
 		delete(w.queue, p.commit.id)
 		if err := w.visit(p); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	d := &Dates{Commit: id, Files: make(map[string]Date, len(files))}
-	for i, path := range w.paths {
-		d.Files[path] = w.dates[i]
-	}
-	return d, nil
+	return nil
 }
 
 // give makes a commit responsible for files, of which it takes possession.
@@ -229,12 +388,13 @@ func (w *dateWalk) explain(n int32, c *graphCommit, made bool) {
 // takeOver takes dates from those of an ancestor, if it has all of them.
 func (w *dateWalk) takeOver(files fileSet, from *Dates) bool {
 	for n := range files {
-		if _, ok := from.Files[w.paths[n]]; !ok {
+		if _, ok := from.At(w.paths[n]); !ok {
 			return false // not the Dates of this commit: walk on
 		}
 	}
 	for n := range files {
-		d, was := &w.dates[n], from.Files[w.paths[n]]
+		d := &w.dates[n]
+		was, _ := from.At(w.paths[n])
 		if d.Commit.IsZero() {
 			d.Commit, d.Updated, d.Author = was.Commit, was.Updated, was.Author
 		}

@@ -91,11 +91,16 @@ type treeDiff struct {
 	repo    *Repo
 	found   func(Change)
 	modes   bool // report a changed executable bit, as Changed
+	omits   bool // the trees differ, or may, in what listings leave out
 	entries int
 }
 
 func (d *treeDiff) trees(a, b oid, prefix string, depth int) error {
-	if a == b || depth > MaxDepth {
+	if a == b {
+		return nil
+	}
+	if depth > MaxDepth {
+		d.omits = true
 		return nil
 	}
 	if err := d.ctx.Err(); err != nil {
@@ -112,6 +117,7 @@ func (d *treeDiff) trees(a, b oid, prefix string, depth int) error {
 	if d.entries += len(old.entries) + len(now.entries); d.entries > 2*maxEntries {
 		return fmt.Errorf("%w: more than %d entries", ErrTooLarge, 2*maxEntries)
 	}
+	d.omits = d.omits || !slices.Equal(old.problems, now.problems)
 	return d.merge(old.entries, now.entries, prefix, depth)
 }
 
@@ -163,6 +169,8 @@ func (d *treeDiff) pair(x, y *treeEntry, prefix string, depth int) error {
 			c.Old = note.ID(e.id)
 		case e.mode.isFile():
 			c.New = note.ID(e.id)
+		default:
+			d.omits = true
 		}
 	}
 	switch {

@@ -3,6 +3,8 @@ package gitstore
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 
 	"kb/note"
 )
@@ -43,6 +45,34 @@ func (r *Repo) TreeFiles(ctx context.Context, id TreeID, dir string) ([]File, []
 		return nil, nil, fmt.Errorf("list %s at %s: %w", show(dir), id, err)
 	}
 	return l.files, l.problems, nil
+}
+
+// FilesSince tells how [Repo.TreeFiles] of b differs from that of a, sorted by
+// path and with nothing renamed. It is false where what the listings leave out may
+// be another, too.
+func (r *Repo) FilesSince(ctx context.Context, a, b TreeID, dir string) ([]Change, bool, error) {
+	dir, err := cleanDir(dir)
+	if err != nil {
+		return nil, false, err
+	}
+	var tops [2]oid
+	for i, id := range [...]TreeID{a, b} {
+		top, instead, err := r.subtree(oid(id), dir)
+		if err != nil {
+			return nil, false, fmt.Errorf("compare trees %s and %s: %w", a, b, err)
+		}
+		if instead != nil {
+			return nil, false, nil
+		}
+		tops[i] = top
+	}
+	changes := []Change{}
+	d := treeDiff{ctx: ctx, repo: r, found: func(c Change) { changes = append(changes, c) }}
+	if err := d.trees(tops[0], tops[1], "", 1); err != nil {
+		return nil, false, fmt.Errorf("compare trees %s and %s: %w", a, b, err)
+	}
+	slices.SortFunc(changes, func(x, y Change) int { return strings.Compare(x.Path, y.Path) })
+	return changes, !d.omits, nil
 }
 
 // File returns the regular file at a path (from the repository's root) of a

@@ -185,7 +185,7 @@ func TestHostileDiffAndDates(t *testing.T) {
 		t.Errorf("Diff = %v, %v; want b removed", changes, err)
 	}
 	dates, err := r.Dates(context.Background(), a, nil)
-	if err != nil || len(dates.Files) != 2 {
+	if err != nil || len(dates.all()) != 2 {
 		t.Errorf("Dates = %v, %v", dates, err)
 	}
 }

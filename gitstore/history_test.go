@@ -135,14 +135,14 @@ func TestDatesAgreeWithGit(t *testing.T) {
 		if long {
 			sample = len(files)
 		}
-		if len(dates.Files) != len(files) {
-			t.Errorf("%s: dates of %d files, want %d", name, len(dates.Files), len(files))
+		if len(dates.all()) != len(files) {
+			t.Errorf("%s: dates of %d files, want %d", name, len(dates.all()), len(files))
 		}
 		for path := range files { // in random order
 			if sample--; sample < 0 {
 				break
 			}
-			got := dates.Files[path]
+			got, _ := dates.At(path)
 			last, added := gitDates(t, d, "HEAD", path)
 			if s := fmt.Sprintf("%s %d %s", got.Commit, got.Updated.Unix(), got.Author); s != last {
 				t.Errorf("%s: %s: last changed %s, git says %s", name, path, s, last)
@@ -180,11 +180,20 @@ func TestDatesIncremental(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(want, got); diff != "" || asked == 0 {
+			if diff := cmp.Diff(want.all(), got.all()); diff != "" || asked == 0 {
 				t.Errorf("%s: from %s (%d asked; -full +incremental):\n%s", name, rev, asked, diff)
 			}
 		}
 	}
+}
+
+// dateAt is the date of a file that must have one.
+func dateAt(d *Dates, path string) Date {
+	date, ok := d.At(path)
+	if !ok {
+		panic("no date of " + path)
+	}
+	return date
 }
 
 func TestDatesShallow(t *testing.T) {
@@ -204,7 +213,7 @@ func TestDatesShallow(t *testing.T) {
 		commit  CommitID
 		shallow bool
 	}{"old": {boundary, true}, "touched": {third, true}, "new": {third, false}, "x": {boundary, true}} {
-		if d := got.Files[path]; d.Commit != want.commit || d.Shallow != want.shallow || d.Created.IsZero() {
+		if d, _ := got.At(path); d.Commit != want.commit || d.Shallow != want.shallow || d.Created.IsZero() {
 			t.Errorf("%s: %+v, want %+v", path, d, want)
 		}
 	}
@@ -222,11 +231,11 @@ func TestDatesShallow(t *testing.T) {
 	// What is not known stays so when the dates are built upon.
 	known := func(id CommitID) (*Dates, bool) { return got, id == third }
 	again, err := r.Dates(context.Background(), commit(t, s, "fourth", map[string]string{"x": "2"}), known)
-	if err != nil || !again.Files["old"].Shallow || !again.Files["x"].Shallow || again.Files["new"].Shallow {
+	if err != nil || !dateAt(again, "old").Shallow || !dateAt(again, "x").Shallow || dateAt(again, "new").Shallow {
 		t.Errorf("built upon: %+v, %v", again, err)
 	}
-	if got, err := r.Dates(context.Background(), third, nil); err != nil || got.Files["old"].Shallow {
-		t.Errorf("after unshallow: %+v, %v", got.Files["old"], err)
+	if got, err := r.Dates(context.Background(), third, nil); err != nil || dateAt(got, "old").Shallow {
+		t.Errorf("after unshallow: %+v, %v", dateAt(got, "old"), err)
 	}
 }
 

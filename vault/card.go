@@ -209,7 +209,7 @@ func (w *view) datesOf(ctx context.Context) (func(i int, c *card) dated, error) 
 		d := w.docs[i]
 		var out dated
 		if h := history[d.col.repo]; h != nil {
-			if f, ok := h.Files[d.col.full(d.path)]; ok {
+			if f, ok := h.At(d.col.full(d.path)); ok {
 				out = dated{created: day(f.Created), updated: day(f.Updated), author: f.Author}
 			}
 		}

@@ -185,7 +185,8 @@ func (w *view) newest(ctx context.Context) []note.ID {
 			return w.v.now()
 		}
 		if h := history[d.col.repo]; h != nil {
-			return h.Files[d.col.full(d.path)].Updated
+			f, _ := h.At(d.col.full(d.path))
+			return f.Updated
 		}
 		return time.Time{}
 	}

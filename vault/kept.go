@@ -13,7 +13,7 @@ import (
 
 // Recipes of what is kept beside notes and text.
 const (
-	datesRecipe = "dates/1"
+	datesRecipe = "dates/2"
 	pastRecipe  = "past/2"
 	statRecipe  = "stat/1"
 	lastRecipe  = "last/1"

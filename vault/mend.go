@@ -119,7 +119,7 @@ func (m *mending) born(history *gitstore.Dates, p string) time.Time {
 	if m.arrived[p] {
 		return m.past.born[p] // history dates a path
 	}
-	if d := history.Files[m.col.full(p)]; !d.Shallow {
+	if d, _ := history.At(m.col.full(p)); !d.Shallow {
 		return d.Created
 	}
 	return time.Time{}

@@ -185,7 +185,7 @@ func (w *view) siteSet(ctx context.Context) (*site.Set, int, error) {
 		doc := &site.Doc{Collection: d.col.Name, Path: d.path, Title: w.titleOf(i, c), Section: section(d.path), Tags: n.Tags, Aliases: n.Aliases,
 			Created: dates.created, Updated: dates.updated, Author: dates.author, Blob: d.blob, Note: n}
 		if h := history[d.col.repo]; h != nil && !d.uncommitted {
-			if f, ok := h.Files[d.col.full(d.path)]; ok {
+			if f, ok := h.At(d.col.full(d.path)); ok {
 				doc.Commit = f.Commit.String()
 			}
 		}
