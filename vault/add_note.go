@@ -27,17 +27,6 @@ const (
 // untagged is the tag of a note whose document has none: reviews ask for one.
 const untagged = "imported"
 
-// sourceOf is what a note was made of, "" for one that a person wrote.
-func sourceOf(n *note.Note) string {
-	if from := n.String(fieldFrom); from != "" {
-		return from
-	}
-	if n.String(fieldHash) == "" {
-		return ""
-	}
-	return n.String(fieldSource)
-}
-
 // imported is a document's text, read as a note.
 type imported struct {
 	head []byte // its own frontmatter, nil for none

@@ -5,7 +5,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"path"
+	"slices"
 	"strings"
 	"time"
 
@@ -30,12 +32,14 @@ type adding struct {
 // shelf is what a collection has, by what documents are recognised.
 type shelf struct {
 	g       *ground
-	sources map[string]string // source → path
-	hashes  map[string]string // hash of the imported text → path
-	titles  map[string]bool   // folded
-	paths   map[string]bool   // folded
-	stale   map[string]bool   // paths that the branch has and the draft, which is older, has not
-	deleted map[string]string // source → path of a note that people deleted
+	records map[string]importRecord // path → what is believed of its import
+	sources map[string]string       // source → path
+	hashes  map[string]string       // hash of the imported text → path
+	titles  map[string]bool         // folded
+	paths   map[string]bool         // folded
+	stale   map[string]bool         // paths that the branch has and the draft, which is older, has not
+	dropped map[string]bool         // of these, those that it began with
+	deleted map[string]string       // source → path of a note that people deleted
 }
 
 // edit plans the commit. It is called anew when another writer was faster.
@@ -188,17 +192,13 @@ func (a *adding) place(dir, title string) (string, error) {
 
 // know takes a note that is planned into the shelf.
 func (s *shelf) know(at, title, source, hash string) {
-	s.titles[foldName(title)] = true
-	s.paths[gitstore.FoldPath(at)] = true
-	if source != "" {
-		s.sources[source] = at
-	}
-	s.hashes[hash] = at
+	s.name(at, title)
+	s.believe(at, importRecord{source: source, hash: hash})
 }
 
 // newShelf looks through what the collection has, as the draft leaves it.
 func newShelf(ctx context.Context, g *ground) (*shelf, error) {
-	s := &shelf{g: g, sources: map[string]string{}, hashes: map[string]string{}, titles: map[string]bool{}, paths: map[string]bool{}, stale: map[string]bool{}}
+	s := &shelf{g: g, records: map[string]importRecord{}, sources: map[string]string{}, hashes: map[string]string{}, titles: map[string]bool{}, paths: map[string]bool{}, stale: map[string]bool{}, dropped: map[string]bool{}}
 	cards, err := g.allCards(ctx)
 	if err != nil {
 		return nil, err
@@ -212,30 +212,65 @@ func newShelf(ctx context.Context, g *ground) (*shelf, error) {
 		} else if changed {
 			s.stale[d.path] = true
 		}
-		s.take(d.path, g.titleOf(i, cards[i]), &note.Note{Fields: cards[i].fields})
+		s.name(d.path, g.titleOf(i, cards[i]))
+		s.believe(d.path, recordOf(&note.Note{Fields: cards[i].fields}))
 	}
-	for at, id := range g.drafted {
-		if id.IsZero() {
-			continue
-		}
-		n, err := g.parsed(id)
-		if err != nil {
-			return nil, err
-		}
-		s.take(at, n.TitleAt(at), n)
+	if err := s.takeDrafted(ctx); err != nil {
+		return nil, err
 	}
 	s.deleted, err = g.deletedSources(ctx, s.sources)
 	return s, err
 }
 
-// take puts a note on the shelf.
-func (s *shelf) take(at, title string, n *note.Note) {
+// takeDrafted puts what the draft has on the shelf: last the notes that are known
+// from other paths, unless another note is known by their source.
+func (s *shelf) takeDrafted(ctx context.Context) error {
+	from, err := s.g.provenance(ctx)
+	if err != nil {
+		return err
+	}
+	moved := map[string]importRecord{}
+	for _, at := range slices.Sorted(maps.Keys(s.g.drafted)) {
+		id := s.g.drafted[at]
+		if id.IsZero() {
+			s.dropped[at] = s.stale[at] && from.began(at)
+			continue
+		}
+		n, err := s.g.parsed(id)
+		if err != nil {
+			return err
+		}
+		s.name(at, n.TitleAt(at))
+		r, elsewhere, err := from.record(ctx, at, id)
+		if err != nil {
+			return err
+		}
+		if elsewhere {
+			moved[at] = r
+		} else {
+			s.believe(at, r)
+		}
+	}
+	for _, at := range slices.Sorted(maps.Keys(moved)) {
+		if held, known := s.sources[moved[at].known()]; !known || s.stale[held] {
+			s.believe(at, moved[at])
+		}
+	}
+	return nil
+}
+
+// name takes a note's title and path.
+func (s *shelf) name(at, title string) {
 	s.titles[foldName(title)] = true
 	s.paths[gitstore.FoldPath(at)] = true
-	if hash := n.String(fieldHash); hash != "" {
-		s.hashes[hash] = at
+}
+
+// believe takes the record of a note.
+func (s *shelf) believe(at string, r importRecord) {
+	if s.records[at] = r; r.hash != "" {
+		s.hashes[r.hash] = at
 	}
-	if from := sourceOf(n); from != "" {
+	if from := r.known(); from != "" {
 		s.sources[from] = at
 	}
 }

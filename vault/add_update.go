@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"kb/draft"
 	"kb/gitstore"
 	"kb/note"
 )
@@ -23,7 +24,8 @@ func (a *adding) update(ctx context.Context, n *Import, x *imported, done *Added
 	}
 	head, body, now := splitNote(src)
 	done.Title = now.TitleAt(done.Path)
-	if now.String(fieldHash) == x.hash {
+	was := a.records[done.Path].hash
+	if was == x.hash {
 		why := "unchanged"
 		if bodyHash(body) != x.hash {
 			why = "the source is unchanged; the note was edited since"
@@ -35,8 +37,8 @@ func (a *adding) update(ctx context.Context, n *Import, x *imported, done *Added
 		return err
 	}
 	merged := x.body
-	if bodyHash(body) != now.String(fieldHash) {
-		if merged, done.Conflict, err = a.mergeEdits(ctx, done.Path, now.String(fieldHash), body, x.body); err != nil {
+	if bodyHash(body) != was {
+		if merged, done.Conflict, err = a.mergeEdits(ctx, done.Path, was, body, x.body); err != nil {
 			return err
 		}
 		done.Reason = "edits of the note are kept"
@@ -53,6 +55,9 @@ func (a *adding) ahead(x *imported, done *AddedNote) error {
 	if a.hashes[x.hash] == done.Path {
 		a.skip("unchanged", done)
 		return nil
+	}
+	if a.dropped[done.Path] {
+		return errorf(Conflict, "draft %s removes %s: merge or reject the draft first, or name another with --draft", a.p.Draft, done.Path)
 	}
 	return errorf(Conflict, "%s changed, and draft %s was started before it was there: merge or reject the draft first, or name another with --draft", done.Path, a.p.Draft)
 }
@@ -121,7 +126,7 @@ func (a *adding) importedText(ctx context.Context, at, hash string) ([]byte, err
 	if text != nil || err != nil {
 		return text, err
 	}
-	refs, err := a.col.repo.Refs("refs/kb/kept/")
+	refs, err := a.col.repo.Refs(keptRefs)
 	if err != nil {
 		return nil, errorf(Internal, "history of %s: %w", at, err)
 	}
@@ -159,24 +164,50 @@ func (a *adding) textOfHash(ctx context.Context, id gitstore.CommitID, at, hash 
 
 // deletedSources finds the sources of notes that people deleted, by their last
 // path: notes of history that no view has any more. Only the first-parent history
-// is looked at, where deletions that were merged stand.
+// of the branch is looked at, where deletions that were merged stand, and what
+// people, not agents, did on the draft.
 func (g *ground) deletedSources(ctx context.Context, present map[string]string) (map[string]string, error) {
-	gone := map[string]string{}
-	removed, err := g.v.removedNotes(ctx, g.col, g.on)
+	removed, err := g.removedByPeople(ctx)
 	if err != nil {
 		return nil, err
 	}
+	gone := map[string]string{}
 	for _, x := range removed {
 		n, err := g.parsed(x.Old)
 		if err != nil {
 			return nil, err
 		}
-		from := sourceOf(n)
+		from := recordOf(n).known()
 		if _, there := present[from]; from != "" && !there && gone[from] == "" {
 			gone[from] = x.Path
 		}
 	}
 	return gone, nil
+}
+
+// removedByPeople are the notes that the collection had, the latest removal first.
+func (g *ground) removedByPeople(ctx context.Context) (removed []gitstore.Change, err error) {
+	r := g.col.repo
+	commits, err := r.ownCommits(ctx, g.tip, g.on)
+	if err != nil {
+		return nil, err
+	}
+	for _, c := range commits {
+		if len(c.Parents) != 1 || draft.ByAgent(c) {
+			continue
+		}
+		changes, err := r.Diff(ctx, c.Parents[0], c.ID, g.col.dir)
+		if err != nil {
+			return nil, errorf(Internal, "list what %s removes: %w", short(c.ID), err)
+		}
+		for _, x := range changes {
+			if x.Kind == gitstore.Removed && g.col.holds(x.Path) {
+				removed = append(removed, x)
+			}
+		}
+	}
+	before, err := g.v.removedNotes(ctx, g.col, g.tip)
+	return append(removed, before...), err
 }
 
 // removedNotes are the notes that a collection had before a commit, newest first.

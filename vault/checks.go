@@ -35,6 +35,7 @@ const (
 	checkMarkers     = "conflict_markers"  // left in the text
 	checkSecret      = "secret"            // a key, token or password
 	checkSource      = "source"            // not a URL or citation, or not reachable
+	checkImport      = "import"            // what kb add and kb sync go by, set by somebody else
 	checkTargetName  = "target"            // not a place where the note can go
 	checkLink        = "broken_link"       // in what merging would give
 	checkEmbed       = "broken_embed"      // likewise
@@ -125,6 +126,9 @@ func (p *proposal) checkAnew(ctx context.Context) ([]CheckFinding, error) {
 		if err := c.history(ctx); err != nil {
 			return nil, err
 		}
+	}
+	if err := c.records(ctx); err != nil {
+		return nil, err
 	}
 	if err := c.inContext(ctx); err != nil {
 		return nil, err

@@ -235,7 +235,8 @@ func (e *editing) sees(ctx context.Context, blob note.ID) (bool, error) {
 	return s.past(ctx, e.col, e.path, blob)
 }
 
-// restore brings back the text that the note had.
+// restore brings back the text that the note had. What it says of its import stays:
+// that is what its source said last, whatever the note says now.
 func (e *editing) restore(ctx context.Context, src []byte) ([]fileChange, error) {
 	b, err := e.v.resolveIn(e.col.repo, e.Restore)
 	if errors.Is(err, gitstore.ErrNoRevision) || errors.Is(err, gitstore.ErrAmbiguous) {
@@ -260,6 +261,8 @@ func (e *editing) restore(ctx context.Context, src []byte) ([]fileChange, error)
 	}
 	if src == nil {
 		err = e.v.checkTarget(e.col, e.path, true)
+	} else {
+		old, err = keepRecord(old, src)
 	}
 	return []fileChange{{path: e.path, now: old}}, err
 }

@@ -18,6 +18,7 @@ type ground struct {
 	*view
 	col     *collection
 	on      gitstore.CommitID
+	tip     gitstore.CommitID  // of the branch that drafts start from
 	drafted map[string]note.ID // notes that stand otherwise at on than in the view; zero: gone
 }
 
@@ -28,7 +29,7 @@ func (v *Vault) ground(ctx context.Context, c *collection, on, tip gitstore.Comm
 	if err != nil {
 		return nil, err
 	}
-	g := &ground{view: w, col: c, on: on, drafted: map[string]note.ID{}}
+	g := &ground{view: w, col: c, on: on, tip: tip, drafted: map[string]note.ID{}}
 	if on == tip {
 		return g, nil
 	}

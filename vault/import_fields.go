@@ -1,9 +1,6 @@
 package vault
 
 import (
-	"fmt"
-	"maps"
-	"slices"
 	"strings"
 
 	"kb/note"
@@ -19,44 +16,53 @@ func (d *drafting) keepImports(g *ground, changes []fileChange) error {
 	if name, _ := d.vault.caller.identity(); d.imports || d.restores || d.vault.audience != Agent && name == "" {
 		return nil
 	}
-	had := map[string]map[string]string{}
+	had, moved := map[string]importRecord{}, map[importRecord]bool{}
 	for _, c := range changes {
-		if id, ok := g.blob(c.path); ok {
-			src, err := g.bytes(id)
-			if err != nil {
-				return err
-			}
-			had[c.path] = importedAs(src)
-		}
-	}
-	for _, c := range changes {
-		now, was := importedAs(c.now), had[c.path]
-		if c.now == nil || was == nil && anyEqual(had, now) {
+		id, ok := g.blob(c.path)
+		if !ok {
 			continue
 		}
-		for _, key := range importFields {
-			if now[key] != was[key] {
-				return errorf(Protected, "%s: %s is a property that kb add alone sets", c.path, key).hint("leave %s as they are", strings.Join(importFields, ", "))
-			}
+		n, err := g.parsed(id)
+		if err != nil {
+			return err
+		}
+		had[c.path] = recordOf(n)
+		moved[had[c.path]] = moved[had[c.path]] || c.now == nil
+	}
+	for _, c := range changes {
+		if c.now == nil {
+			continue
+		}
+		n, _ := note.Parse(c.now)
+		now := recordOf(n)
+		was, there := had[c.path]
+		if !there && moved[now] {
+			continue
+		}
+		if key := now.differs(was); key != "" {
+			return errorf(Protected, "%s: %s is a property that kb add alone sets", c.path, key).
+				hint("leave %s as they are, and source and original of a note that has them", strings.Join(importFields, ", "))
 		}
 	}
 	return nil
 }
 
-// anyEqual reports whether one of the notes that a change finds has those
-// properties: it is moved.
-func anyEqual(had map[string]map[string]string, now map[string]string) bool {
-	return slices.ContainsFunc(slices.Collect(maps.Values(had)), func(was map[string]string) bool { return maps.Equal(was, now) })
-}
-
-// importedAs are the properties of an import that a note has.
-func importedAs(src []byte) map[string]string {
-	n, _ := note.Parse(src)
-	has := map[string]string{}
-	for _, f := range n.Fields {
-		if key := strings.ToLower(f.Key); slices.Contains(importFields, key) {
-			has[key] = fmt.Sprint(f.Value)
-		}
+// keepRecord gives an earlier text of a note the record that the note has now, if
+// it has one.
+func keepRecord(old, now []byte) ([]byte, error) {
+	from, _ := note.Parse(now)
+	to, _ := note.Parse(old)
+	if r := recordOf(from); r.known() == "" || r == recordOf(to) {
+		return old, nil
 	}
-	return has
+	var fields []note.Field
+	for _, key := range append([]string{fieldSource, fieldOriginal}, importFields...) {
+		value, _ := from.Field(key)
+		fields = append(fields, note.Field{Key: key, Value: value})
+	}
+	src, err := note.SetFields(old, fields)
+	if err != nil {
+		return nil, errorf(Usage, "the frontmatter of that version: %w", err).hint("mend the note with other edits")
+	}
+	return src, nil
 }

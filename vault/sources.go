@@ -113,9 +113,9 @@ func (s *shelf) describe(from string) (NoteSource, error) {
 		return x, err
 	}
 	_, body, n := splitNote(src)
-	x.Title, x.Type, x.Hash = n.TitleAt(x.Path), n.String(fieldType), n.String(fieldHash)
-	x.Fetched, x.ETag, x.LastModified = n.String(fieldFetched), n.String(fieldETag), n.String(fieldModified)
-	x.Original, x.Tags = n.String(fieldOriginal), n.Strings("tags")
+	r := s.records[x.Path]
+	x.Title, x.Type, x.Hash, x.Tags = n.TitleAt(x.Path), r.kind, r.hash, n.Strings("tags")
+	x.Fetched, x.ETag, x.LastModified, x.Original = r.fetched, r.etag, r.modified, r.original
 	x.Edited = bodyHash(body) != x.Hash
 	return x, nil
 }
