@@ -38,9 +38,9 @@ type Repo struct {
 // Cache sizes. Trees and the graph make walks of history cheap; bases serve
 // reading in pack order.
 const (
-	baseCacheBytes  = 24 << 20
-	treeCacheBytes  = 48 << 20
-	graphCacheBytes = 16 << 20
+	baseCacheBytes  = 16 << 20
+	treeCacheBytes  = 16 << 20
+	graphCacheBytes = 12 << 20
 	freshCacheBytes = 4 << 20
 )
 

@@ -39,16 +39,20 @@ type Store struct {
 	stats   map[string]*statCache   // by work tree
 	notes   map[note.ID]*note.Note  // what hits were shown of lately
 	brief   map[note.ID]*card
+	most    int // notes of the largest view that asked for cards
 	said    map[note.ID]*claim
 	history map[gitstore.CommitID]*gitstore.Dates
 	pasts   map[gitstore.CommitID]*gitstore.Past
 	owner   OwnerInfo
 }
 
-// Sizes of the caches in memory; each is emptied when it is full.
+// Sizes of the caches in memory; each is emptied when it is full. Cards that are
+// more than twice the notes of a view are mostly of notes as they were: a small
+// vault keeps a few of those.
 const (
 	cachedNotes   = 2000
 	cachedCards   = 150000
+	fewCards      = 1000
 	cachedHistory = 4
 )
 
@@ -271,7 +275,8 @@ func (s *Store) cards(ctx context.Context, language string, ids []note.ID, fetch
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if len(s.brief)+len(missing) > cachedCards {
+	s.most = max(s.most, len(ids))
+	if len(s.brief)+len(missing) > min(cachedCards, fewCards+2*s.most) {
 		clear(s.brief)
 	}
 	for _, id := range missing {
