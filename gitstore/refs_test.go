@@ -58,6 +58,8 @@ func TestResolveAgreesWithGit(t *testing.T) {
 		"refs/kb/kept/1", "kb/kept/1", "abcd", head, head[:4], head[:7], head[:39], strings.ToUpper(head[:8]), "v1-0-g" + head[:8],
 		"HEAD~", "HEAD~1", "HEAD~2", "HEAD~0", "HEAD^", "HEAD^0", "HEAD^1", "HEAD^2", "HEAD^2~1", "HEAD^^", "HEAD~~", "@~1^0",
 		"v1^{}", "v1^{commit}", "v1^{commit}~1", "HEAD^{}^{commit}^", "ORIG_HEAD", "tag-of-tag~1",
+		"HEAD@{0}", "HEAD@{1}", "HEAD@{2}~1", "@{0}", "@{1}", "main@{1}", "refs/heads/main@{1}", "HEAD@{1}^0", "side@{0}",
+		"HEAD@{99}", "main@{99}", "nope@{1}", "v1@{1}", "HEAD@{", "HEAD@{x}", "HEAD@{-1}", "HEAD@{9999999}", "../HEAD@{1}",
 		// and what names no commit
 		"nope", "", "HEAD~9", "HEAD^3", "HEAD^{tree}", "HEAD^{", "HEAD^{}x", "HEAD~x", "HEAD~-1", "^HEAD", "~1", "blob", "tree-tag",
 		"HEAD:a.md", ":/second", "a..b", "main..side", "../config", "config", "refs", "refs/heads", "HEAD.lock", "HEAD/", "/HEAD", "refs//heads/main",

@@ -12,10 +12,10 @@ import (
 )
 
 // Resolve returns the commit that a revision names: HEAD or @, the name of a
-// branch, tag or remote branch in full or short with git's precedence, a hash
-// in full or its first four or more digits; each followed by any number of ~,
-// ~n, ^, ^n, ^{} and ^{commit}. Tags are peeled. Nothing is remembered: refs
-// are read at every call.
+// branch, tag or remote branch in full or short with git's precedence, such a name
+// and @{n} for where it was n moves ago, a hash in full or its first four or more
+// digits; each followed by any number of ~, ~n, ^, ^n, ^{} and ^{commit}. Tags are
+// peeled. Nothing is remembered: refs are read at every call.
 //
 // Errors wrap [ErrNoRevision], [ErrAmbiguous] or [ErrUnborn].
 func (r *Repo) Resolve(rev string) (CommitID, error) {
@@ -51,6 +51,9 @@ func (r *Repo) resolveName(rev, name string) (oid, error) {
 	}
 	if name == "@" {
 		name = "HEAD"
+	}
+	if ref, n, ok := cutReflog(name); ok {
+		return r.fromReflog(rev, ref, n)
 	}
 	if !validRef(name) {
 		if strings.ContainsAny(name, ":@") {

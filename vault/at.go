@@ -119,7 +119,7 @@ func noRevision(at string, err error) *Error {
 			return errorf(NotFound, "no revision %s", at).hint("%s", err.Error()[i:])
 		}
 		return errorf(NotFound, "no revision %s", at).
-			hint("a branch, a tag, a commit hash, HEAD~3, a date such as 2026-01-31, or worktree")
+			hint("a branch, a tag, a commit hash, HEAD~3, main@{1}, a date such as 2026-01-31, or worktree")
 	}
 	return errorf(Internal, "resolve %s: %w", at, err)
 }
