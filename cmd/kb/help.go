@@ -80,6 +80,9 @@ func (p *page) command(n *kong.Node, op *opCommand) {
 	}
 	p.rows("Arguments", args)
 	p.flags("Flags", n.Flags)
+	if d := n.DefaultCmd; d != nil && !d.Hidden {
+		p.flags("Flags of "+d.Name, d.Flags)
+	}
 	if op != nil {
 		p.examples(op.op.Examples)
 	} else {
