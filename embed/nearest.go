@@ -133,9 +133,15 @@ func (v *View) Weight(ctx context.Context, to Direction, words func(note.ID) flo
 	if err != nil {
 		return 0, err
 	}
-	var nearest, agreement float64
+	var nearest float64
+	var scores []float64
 	for id, n := range notes {
-		nearest, agreement = max(nearest, n.Cosine), max(agreement, words(id))
+		nearest, scores = max(nearest, n.Cosine), append(scores, words(id))
+	}
+	slices.Sort(scores) // a sum of numbers depends on their order, and that of a map is no order
+	var agreement float64
+	for _, score := range scores {
+		agreement += score / float64(len(scores))
 	}
 	return spread.Weight(to, nearest, agreement), nil
 }

@@ -75,29 +75,32 @@ func smallestKeys(sets []*Set) []packRow {
 }
 
 // What a model must show before its cosines count for more than [VectorWeight].
-// A view whose vectors fill fewest dimensions or fewer is one that the model
-// hardly tells apart: only words rank it well. From enough on, how much a query
-// is trusted depends on what it finds.
+// A view whose vectors fill fewestDimensions or fewer is one that the model
+// hardly tells apart: only words rank it well. From enoughDimensions on, how much
+// a query is trusted depends on what it finds. Trusts are weights for each
+// standard deviation of the cosines.
 const (
 	fewestDimensions = 30
 	enoughDimensions = 50
-	trustSlope       = 0.6
-	mostTrust        = 0.3 // for each standard deviation of the cosines
+	mostTrust        = 0.4
+	agreementTrust   = 0.45
+	standingTrust    = 0.1
+	byChance         = 1.2 // standard deviations below what chance brings about, from which standing out counts
 )
 
-// Weight returns the weight of cosines in [Fuse] for a query that lies in the
+// Weight returns the weight of cosines beside words for a query that lies in the
 // direction to: [VectorWeight], and more the further its nearest text stands out
 // from what chance brings about, and the more words agree that the nearest are
-// right. nearest is the largest cosine; agreement is the score by words, from 0
-// to 1, of the best of the nearest notes.
+// right. nearest is the largest cosine; agreement is the mean of the scores by
+// words, each from 0 to 1, of the nearest notes.
 func (s Spread) Weight(to []float32, nearest, agreement float64) float64 {
 	room := (s.Dimensions - fewestDimensions) / (enoughDimensions - fewestDimensions)
 	mean, deviation := s.cosines(to)
 	if room <= 0 || deviation == 0 {
 		return VectorWeight
 	}
-	standsOut := max(0, (nearest-mean)/deviation-largestOf(s.Texts))
-	trust := min(mostTrust, trustSlope*(standsOut+agreement)) * min(1, room)
+	standsOut := max(0, (nearest-mean)/deviation-largestOf(s.Texts)+byChance)
+	trust := min(mostTrust, float64(standingTrust*standsOut)+float64(agreementTrust*agreement)) * min(1, room)
 	return math.Round((VectorWeight+float64(trust/deviation))*1e6) / 1e6
 }
 

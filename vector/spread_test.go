@@ -111,8 +111,8 @@ func TestSpreadIsOfTheView(t *testing.T) {
 func TestWeight(t *testing.T) {
 	wide, narrow := spreadOf(t, cloud(2000, 64)), spreadOf(t, cloud(2000, 16))
 	to := cloud(2001, 64)[1000].v
-	_, deviation := wide.cosines(to)
-	chance := largestOf(2000) * deviation
+	mean, deviation := wide.cosines(to)
+	chance := mean + largestOf(2000)*deviation
 	most := VectorWeight + mostTrust/deviation
 	for _, c := range []struct {
 		name               string
@@ -120,9 +120,10 @@ func TestWeight(t *testing.T) {
 		nearest, agreement float64
 		want               float64
 	}{
-		{"nothing stands out", wide, chance * 0.8, 0, VectorWeight},
-		{"the nearest is the best by words", wide, chance * 0.8, 1, most},
-		{"words agree a little", wide, chance * 0.8, 0.25, VectorWeight + 0.15/deviation},
+		{"nothing is near", wide, chance * 0.6, 0, VectorWeight},
+		{"the nearest is as near as by chance", wide, chance, 0, VectorWeight + 0.12/deviation},
+		{"the nearest are the best by words", wide, chance * 0.6, 1, most},
+		{"words agree a little", wide, chance * 0.6, 0.25, VectorWeight + 0.1125/deviation},
 		{"the nearest stands out", wide, 0.95, 0, most},
 		{"a space without room", narrow, 0.95, 1, VectorWeight},
 	} {
