@@ -12,7 +12,7 @@ import (
 // Schema is the version of everything this file declares, and of how a value
 // is sealed. A change to either adds one to it: an older store is then rebuilt
 // and a newer one refused.
-const Schema = 3
+const Schema = 4
 
 // Kind says what a fact is about. It is the first byte of the fact's key.
 type Kind byte
@@ -29,7 +29,7 @@ const (
 
 // facts declares the kinds of facts. A new kind is a constant above and a line here.
 var facts = []layout{
-	{Notes, 20, KeyDoc{"n recipe:2 blob:20", "note.Note as deterministic CBOR", "what the blob's bytes say"}},
+	{Notes, 20, KeyDoc{"n recipe:2 blob:20", "a note.Note: fields in a fixed order, varints, texts after their lengths", "what the blob's bytes say"}},
 	{Claims, 20, KeyDoc{"a recipe:2 blob:20", "JSON, empty for nothing", "what the blob's frontmatter says about who may see it and whether a site may show it"}},
 	{Chunks, 20, KeyDoc{"k recipe:2 blob:20", "32 bytes a chunk", "the hashes of the texts that are embedded of the blob"}},
 	{Vectors, hashSize, KeyDoc{"v recipe:2 text:32", "uvarint dimension, float32 each", "the vector of a text, by its hash; numbers are little-endian"}},

@@ -4,34 +4,10 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"reflect"
 	"slices"
-
-	"github.com/fxamacker/cbor/v2"
 
 	"kb/note"
 )
-
-var (
-	noteEnc = must(cbor.CoreDetEncOptions().EncMode())
-	noteDec = must(cbor.DecOptions{
-		DefaultMapType: reflect.TypeFor[map[string]any](),
-		IntDec:         cbor.IntDecConvertSignedOrFail,
-		UTF8:           cbor.UTF8DecodeInvalid,
-		// What is decoded was encoded here and passed its checksum: the limits
-		// that guard against hostile input would only lose long notes.
-		MaxArrayElements: 1 << 30,
-		MaxMapPairs:      1 << 30,
-		MaxNestedLevels:  65535,
-	}.DecMode())
-)
-
-func must[T any](v T, err error) T {
-	if err != nil {
-		panic(err)
-	}
-	return v
-}
 
 // Note returns what the blob id says under recipe r, and whether the store
 // knows it.
@@ -47,8 +23,8 @@ func (s *Store) Note(r RecipeID, id note.ID) (*note.Note, bool, error) {
 
 // decodeNote returns nil, and reports it, for bytes that are no note.
 func (s *Store) decodeNote(key Key, b []byte) *note.Note {
-	n := new(note.Note)
-	if err := noteDec.Unmarshal(b, n); err != nil {
+	n, err := decodeNote(string(b))
+	if err != nil {
 		s.event("bad_value", "fact %s: %v", key, err)
 		return nil
 	}
@@ -60,7 +36,7 @@ func (s *Store) PutNotes(r RecipeID, notes map[note.ID]*note.Note) error {
 	facts := make([]Fact, 0, len(notes))
 	// sorted, because Badger writes a batch faster in the order of its keys
 	for _, id := range slices.SortedFunc(maps.Keys(notes), compareIDs) {
-		b, err := noteEnc.Marshal(notes[id])
+		b, err := encodeNote(notes[id])
 		if err != nil {
 			return fmt.Errorf("encode note %s: %w", id, err)
 		}
@@ -82,6 +58,30 @@ func (s *Store) MissingNotes(r RecipeID, ids []note.ID) ([]note.ID, error) {
 		copy(missing[i][:], k)
 	}
 	return missing, err
+}
+
+// NotesOf calls fn with those of ids that have a note under recipe r, ordered by
+// id. It takes a fraction of the time that Note takes for each. fn must not call
+// the store.
+func (s *Store) NotesOf(ctx context.Context, r RecipeID, ids []note.ID, fn func(note.ID, *note.Note)) error {
+	return s.EachOf(ctx, Notes, r, ids, func(id note.ID, body []byte) error {
+		n, err := decodeNote(string(body))
+		if err == nil {
+			fn(id, n)
+		}
+		return err
+	})
+}
+
+// EachOf calls fn with the facts of the kind and recipe that there are of those
+// blobs, ordered by id. A value that is damaged, or that fn does not understand, is
+// reported and counts as absent. fn must not call the store.
+func (s *Store) EachOf(ctx context.Context, k Kind, r RecipeID, ids []note.ID, fn func(id note.ID, body []byte) error) error {
+	keys := make([]string, len(ids))
+	for i, id := range ids {
+		keys[i] = string(id[:])
+	}
+	return s.some(ctx, k, r, keys, func(id string, body []byte) error { return fn(note.ID([]byte(id)), body) })
 }
 
 // EachNote calls fn with every note under recipe r, ordered by id, until fn fails.

@@ -42,15 +42,11 @@ func (s *Store) PutChunks(r RecipeID, chunks map[note.ID][]Hash) error {
 
 // Chunks returns what PutChunks stored of those of ids that it stored.
 func (s *Store) Chunks(ctx context.Context, r RecipeID, ids []note.ID) (map[note.ID][]Hash, error) {
-	keys := make([]string, len(ids))
-	for i, id := range ids {
-		keys[i] = string(id[:])
-	}
 	out := make(map[note.ID][]Hash, len(ids))
-	err := s.some(ctx, Chunks, r, keys, func(id string, body []byte) error {
+	err := s.EachOf(ctx, Chunks, r, ids, func(id note.ID, body []byte) error {
 		list, err := decodeChunks(body)
 		if err == nil {
-			out[note.ID([]byte(id))] = list
+			out[id] = list
 		}
 		return err
 	})

@@ -7,8 +7,6 @@ import (
 	"io/fs"
 
 	"github.com/dgraph-io/badger/v4"
-
-	"kb/note"
 )
 
 // Fault is something wrong with a store. Opening a store whose tables are
@@ -88,7 +86,7 @@ func (s *Store) verifyFact(txn *badger.Txn, item *badger.Item) error {
 	}
 	switch key.Kind {
 	case Notes:
-		err = noteDec.Unmarshal(body, new(note.Note))
+		_, err = decodeNote(string(body))
 	case Chunks:
 		_, err = decodeChunks(body)
 	case Vectors:

@@ -182,25 +182,19 @@ func (x *Index) Note(id note.ID, read func() ([]byte, error)) (*note.Note, error
 }
 
 // Notes calls fn with what each of ids says, one at a time and in any order.
-// Records that were lost are made again and kept.
+// Records that were lost are made again and kept. fn must not call the index.
 func (x *Index) Notes(ctx context.Context, ids []note.ID, fetch Fetch, fn func(note.ID, *note.Note)) error {
-	var lost []note.ID
-	for _, id := range ids {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		n, ok, err := (*note.Note)(nil), false, error(nil)
-		if x.facts != nil {
-			n, ok, err = x.facts.Note(x.recipe, id)
-		}
-		switch {
-		case err != nil:
-			return err
-		case ok:
+	lost := ids
+	if x.facts != nil {
+		known := make(map[note.ID]bool, len(ids))
+		err := x.facts.NotesOf(ctx, x.recipe, ids, func(id note.ID, n *note.Note) {
+			known[id] = true
 			fn(id, n)
-		default:
-			lost = append(lost, id)
+		})
+		if err != nil {
+			return err
 		}
+		lost = slices.DeleteFunc(slices.Clone(ids), func(id note.ID) bool { return known[id] })
 	}
 	if len(lost) == 0 {
 		return nil

@@ -13,9 +13,9 @@ import (
 // Entity is something a note names: by a link, a mark, or its properties. Kind
 // is url, email, hashtag, mention or field.
 type Entity struct {
-	Kind  string `cbor:"k"`
-	Name  string `cbor:"n"`
-	Count int    `cbor:"c"`
+	Kind  string
+	Name  string
+	Count int
 }
 
 // The kinds of entities.

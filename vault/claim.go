@@ -91,14 +91,15 @@ const claimRecipe = "claim/3 " + note.Recipe
 
 // claims returns what the blobs of docs say. What is not known is read and kept.
 func (v *Vault) claims(ctx context.Context, docs []doc) (map[note.ID]*claim, error) {
-	found := make(map[note.ID]*claim, len(docs))
+	ids := make([]note.ID, len(docs))
+	for i, d := range docs {
+		ids[i] = d.blob
+	}
+	found := v.store.claims(ctx, ids)
 	missing := map[*repo][]doc{}
 	for _, d := range docs {
-		if _, ok := found[d.blob]; ok {
-			continue
-		}
-		c, ok := v.store.claim(d.blob)
-		if found[d.blob] = c; !ok {
+		if _, ok := found[d.blob]; !ok {
+			found[d.blob] = nil
 			missing[d.col.repo] = append(missing[d.col.repo], d)
 		}
 	}
@@ -150,27 +151,44 @@ func claimOf(src []byte, err error) *claim {
 	return readClaim(src)
 }
 
-// claim returns what is kept of a blob.
-func (s *Store) claim(id note.ID) (c *claim, ok bool) {
+// claims returns what is kept of blobs.
+func (s *Store) claims(ctx context.Context, ids []note.ID) map[note.ID]*claim {
+	found := make(map[note.ID]*claim, len(ids))
+	var others []note.ID
 	s.mu.Lock()
-	c, ok = s.said[id]
-	s.mu.Unlock()
-	if ok {
-		return c, true
-	}
-	b, ok := s.get(cas.Claims, claimRecipe, id[:])
-	if !ok {
-		return nil, false
-	}
-	if len(b) > 0 {
-		c = &claim{}
-		if err := json.Unmarshal(b, c); err != nil {
-			s.log("claim of %s: %v", id, err)
-			return nil, false
+	for _, id := range ids {
+		if c, ok := s.said[id]; ok {
+			found[id] = c
+		} else {
+			others = append(others, id)
 		}
 	}
-	s.remember(map[note.ID]*claim{id: c})
-	return c, true
+	s.mu.Unlock()
+	if s.facts == nil || len(others) == 0 {
+		return found
+	}
+	r, err := s.facts.Recipe(claimRecipe)
+	if err != nil {
+		s.log("read %s: %v", claimRecipe, err)
+		return found
+	}
+	kept := make(map[note.ID]*claim, len(others))
+	err = s.facts.EachOf(ctx, cas.Claims, r, others, func(id note.ID, body []byte) error {
+		var c *claim
+		if len(body) > 0 {
+			c = &claim{}
+			if err := json.Unmarshal(body, c); err != nil {
+				return err
+			}
+		}
+		found[id], kept[id] = c, c
+		return nil
+	})
+	if err != nil {
+		s.log("read %s: %v", claimRecipe, err)
+	}
+	s.remember(kept)
+	return found
 }
 
 // remember holds claims in memory.

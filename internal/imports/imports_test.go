@@ -52,7 +52,6 @@ var doors = map[string][]string{
 	"github.com/gosimple/slug":               {"kb/note"},
 	"github.com/go-git/":                     {"kb/gitstore"},
 	"github.com/dgraph-io/":                  {"kb/cas"},
-	"github.com/fxamacker/cbor":              {"kb/cas"},
 	"google.golang.org/protobuf":             {"kb/cas"}, // Badger's manifest
 	"github.com/blevesearch/":                {"kb/index"},
 	"github.com/RoaringBitmap/":              {"kb/index"},
