@@ -77,7 +77,7 @@ func (o FindOptions) find(arg string) ([]Source, error) {
 		_, err := FromURL(arg)
 		return nil, err
 	case err != nil:
-		return nil, fmt.Errorf("%w: %w", ErrNone, err)
+		return nil, fmt.Errorf("%w: %s: %s", ErrNone, arg, reasonOf(err))
 	case info.IsDir():
 		return o.walk(arg)
 	case !info.Mode().IsRegular():

@@ -139,6 +139,10 @@ func (o *output) begin() (err error) {
 		return err
 	}
 	if o.fresh, err = os.MkdirTemp(parent, "."+filepath.Base(o.dir)+".new-"); err != nil {
+		var path *fs.PathError
+		if errors.As(err, &path) { // not the name that nobody chose
+			err = &fs.PathError{Op: "write", Path: o.dir, Err: path.Err}
+		}
 		return err
 	}
 	if err = os.Chmod(o.fresh, 0o755); err != nil {

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"strings"
 )
 
 // Code classifies an error for whoever must decide what to do next. It is the
@@ -85,5 +87,15 @@ func AsError(err error) *Error {
 	if errors.Is(err, context.Canceled) {
 		return &Error{Code: Internal, Message: "interrupted", cause: err}
 	}
-	return &Error{Code: Internal, Message: err.Error(), cause: err}
+	return &Error{Code: Internal, Message: plainly(err), cause: err}
+}
+
+// plainly is an error's text without the system call that failed, which tells
+// people nothing.
+func plainly(err error) string {
+	var path *fs.PathError
+	if !errors.As(err, &path) {
+		return err.Error()
+	}
+	return strings.Replace(err.Error(), path.Error(), path.Path+": "+path.Err.Error(), 1)
 }

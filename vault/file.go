@@ -3,6 +3,7 @@ package vault
 import (
 	"bufio"
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 )
@@ -24,7 +25,7 @@ func (f *countingFile) Write(p []byte) (int, error) {
 func writeFileWhole(name string, fill func(*countingFile) error) (int, error) {
 	tmp, err := os.CreateTemp(filepath.Dir(name), "."+filepath.Base(name)+".*")
 	if err != nil {
-		return 0, err
+		return 0, reasonOf(err) // not the name that nobody chose
 	}
 	f := &countingFile{Writer: bufio.NewWriter(tmp)}
 	err = fill(f)
@@ -39,4 +40,13 @@ func writeFileWhole(name string, fill func(*countingFile) error) (int, error) {
 		return 0, errors.Join(err, os.Remove(tmp.Name()))
 	}
 	return f.n, nil
+}
+
+// reasonOf is why a file could not be opened, without its name.
+func reasonOf(err error) error {
+	var path *fs.PathError
+	if errors.As(err, &path) {
+		return path.Err
+	}
+	return err
 }

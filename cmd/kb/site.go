@@ -263,10 +263,12 @@ type siteChecked struct {
 // Run checks a site; faults are exit status 6.
 func (k siteCheckCmd) Run(c *cli) error {
 	r, err := site.Check(k.Dir)
-	if errors.Is(err, site.ErrNotOurs) {
+	switch {
+	case errors.Is(err, site.ErrNotOurs):
 		return &vault.Error{Code: vault.Usage, Message: err.Error(), Hint: "kb site build --out DIR makes a site"}
-	}
-	if err != nil {
+	case errors.Is(err, fs.ErrNotExist):
+		return &vault.Error{Code: vault.NotFound, Message: vault.AsError(err).Message, Hint: "kb site build --out DIR makes a site"}
+	case err != nil:
 		return err
 	}
 	if len(r.Faults) > 0 {

@@ -22,7 +22,7 @@ func (v verifyCmd) Run(c *cli) (err error) {
 		text, err = os.ReadFile(v.File)
 	}
 	if err != nil {
-		return &vault.Error{Code: vault.NotFound, Message: err.Error()}
+		return &vault.Error{Code: vault.NotFound, Message: vault.AsError(err).Message, Hint: "a file with the text to check, or - for standard input"}
 	}
 	s, err := c.service(vault.Person)
 	if err != nil {
