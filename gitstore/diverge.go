@@ -46,11 +46,13 @@ func (r *Repo) Diverge(ctx context.Context, ours, theirs CommitID) (*Divergence,
 	return d, nil
 }
 
+// slack is by how many seconds clocks may differ.
+const slack = 24 * 60 * 60
+
 // finish goes on past the common ancestors until no commit that one side reached
 // can still turn out to be reached by the other: to those that are a day older
 // than all of them, for clocks differ.
 func (p *paint) finish() error {
-	const slack = 24 * 60 * 60
 	oldest := int64(math.MaxInt64)
 	for id, flags := range p.flags {
 		if flags&stale != 0 {

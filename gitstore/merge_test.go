@@ -358,6 +358,11 @@ func TestMergeBasesAgreeWithGit(t *testing.T) {
 		if err != nil || is != slices.Equal(want, []string{a}) {
 			t.Errorf("%s is an ancestor of %s: %v, %v", a, b, is, err)
 		}
+		tips := []CommitID{mustCommitID(t, b), mustCommitID(t, commits[len(commits)/2])}
+		first := tryGit(d, "merge-base", a, commits[len(commits)/2]) == a
+		if by, err := r.ReachedBy(context.Background(), tips, mustCommitID(t, a)); err != nil || by != (is || first) {
+			t.Errorf("%s is reached by %v: %v, %v", a, tips, by, err)
+		}
 	}
 }
 

@@ -3,7 +3,10 @@ package gitstore
 import (
 	"container/heap"
 	"context"
+	"errors"
 	"fmt"
+	"math"
+	"slices"
 )
 
 // MergeBases returns the best common ancestors of two commits, newest first:
@@ -34,7 +37,23 @@ func (r *Repo) IsAncestor(ctx context.Context, a, b CommitID) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	return w.reaches(b, a)
+	return w.reaches([]CommitID{b}, a, math.MinInt64)
+}
+
+// ReachedBy reports whether id is one of tips or an ancestor of one. Clocks may be
+// wrong by a day: what is older than id by more is not looked at. History ends
+// where a shallow clone does, and where objects are missing.
+func (r *Repo) ReachedBy(ctx context.Context, tips []CommitID, id CommitID) (bool, error) {
+	want, err := r.node(id)
+	if err != nil {
+		return false, err
+	}
+	w, err := r.newAncestry(ctx)
+	if err != nil {
+		return false, err
+	}
+	w.partial = true
+	return w.reaches(tips, id, want.when-slack)
 }
 
 // ancestry walks history from several commits at a time.
@@ -42,11 +61,12 @@ type ancestry struct {
 	ctx     context.Context
 	repo    *Repo
 	shallow map[CommitID]bool
+	partial bool // a commit that is missing is where history ends, not an error
 }
 
 func (r *Repo) newAncestry(ctx context.Context) (*ancestry, error) {
 	shallow, err := r.shallow()
-	return &ancestry{ctx, r, shallow}, err
+	return &ancestry{ctx: ctx, repo: r, shallow: shallow}, err
 }
 
 func (w *ancestry) parents(c *graphCommit) []CommitID {
@@ -152,7 +172,7 @@ func (w *ancestry) independent(ids []CommitID) ([]CommitID, error) {
 				continue
 			}
 			var err error
-			if reached, err = w.reaches(other, id); err != nil {
+			if reached, err = w.reaches([]CommitID{other}, id, math.MinInt64); err != nil {
 				return nil, err
 			}
 		}
@@ -163,10 +183,11 @@ func (w *ancestry) independent(ids []CommitID) ([]CommitID, error) {
 	return kept, nil
 }
 
-// reaches reports whether to is from or an ancestor of it.
-func (w *ancestry) reaches(from, to CommitID) (bool, error) {
+// reaches reports whether to is among from or an ancestor of one of them. Of what
+// is older than oldest it does not look at parents.
+func (w *ancestry) reaches(from []CommitID, to CommitID, oldest int64) (bool, error) {
 	seen := map[CommitID]bool{}
-	for queue := []CommitID{from}; len(queue) > 0; {
+	for queue := slices.Clone(from); len(queue) > 0; {
 		id := queue[len(queue)-1]
 		queue = queue[:len(queue)-1]
 		if id == to {
@@ -180,10 +201,15 @@ func (w *ancestry) reaches(from, to CommitID) (bool, error) {
 			return false, err
 		}
 		c, err := w.repo.node(id)
+		if w.partial && errors.Is(err, ErrNotFound) {
+			continue
+		}
 		if err != nil {
 			return false, err
 		}
-		queue = append(queue, w.parents(c)...)
+		if c.when >= oldest {
+			queue = append(queue, w.parents(c)...)
+		}
 	}
 	return false, nil
 }

@@ -400,6 +400,28 @@ func TestTrust(t *testing.T) {
 	}
 }
 
+// A draft of one repository is not reviewed because another has published one of
+// the same name.
+func TestTrustOfSeveralRepositories(t *testing.T) {
+	merged, open := vaulttest.Repo(t, garden), vaulttest.Repo(t, garden)
+	for _, dir := range []string{merged, open} {
+		vaulttest.Git(t, dir, "checkout", "-q", "-b", "drafts/x")
+		vaulttest.Write(t, dir, "zork.md", "zork")
+		vaulttest.Commit(t, dir, "2024-01-04", "draft")
+		vaulttest.Git(t, dir, "checkout", "-q", "main")
+	}
+	vaulttest.Git(t, merged, "merge", "-q", "--ff-only", "drafts/x")
+	home := t.TempDir()
+	vaulttest.Write(t, home, "kb.yaml", fmt.Sprintf("collections:\n  - {name: a, path: %q}\n  - {name: b, path: %q}\n", merged, open))
+	s := vaulttest.Service(t, home)
+	for at, want := range map[string]string{"drafts/x": "draft", "main": "reviewed"} {
+		r := ask[vault.SearchResult](t, s, "search", fmt.Sprintf(`{"query":"zork OR retry","at":%q}`, at))
+		if len(r.Results) == 0 || r.Results[0].Trust != want {
+			t.Errorf("at %s: %+v, want trust %s", at, r.Results, want)
+		}
+	}
+}
+
 // Reading on by next gives every byte of a note, also within one long line.
 func TestReadingOn(t *testing.T) {
 	body := strings.Repeat("äword ", 4000) + "\n\n" + strings.Repeat("line of text\n", 300) + "end"

@@ -91,7 +91,7 @@ func (v *Vault) readBases(ctx context.Context, bases []base) (_ *view, err error
 	if err != nil {
 		return nil, err
 	}
-	if w.draft, err = w.onlyDrafted(); err != nil {
+	if w.draft, err = w.onlyDrafted(ctx); err != nil {
 		return nil, err
 	}
 	w.key = fmt.Sprintf("%s\n%v %s%s", s.key(), w.draft, baseKey(bases), trees.key())
