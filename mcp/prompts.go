@@ -159,14 +159,19 @@ func orElse(s, instead string) string {
 // there are such tools.
 func (s *Server) addPrompts(readOnly bool) {
 	for _, p := range prompts {
-		if p.writes && readOnly {
-			continue
+		if !p.writes || !readOnly {
+			s.addPrompt(&p)
 		}
-		s.sdk.AddPrompt(&sdk.Prompt{Name: p.name, Title: p.title, Description: p.about, Arguments: p.args},
-			func(_ context.Context, req *sdk.GetPromptRequest) (*sdk.GetPromptResult, error) {
-				return p.get(req.Params.Arguments)
-			})
 	}
+}
+
+// addPrompt offers a prompt. Offered again, clients are told that the list of
+// prompts changed.
+func (s *Server) addPrompt(p *prompt) {
+	s.sdk.AddPrompt(&sdk.Prompt{Name: p.name, Title: p.title, Description: p.about, Arguments: p.args},
+		func(_ context.Context, req *sdk.GetPromptRequest) (*sdk.GetPromptResult, error) {
+			return p.get(req.Params.Arguments)
+		})
 }
 
 func (p *prompt) get(args map[string]string) (*sdk.GetPromptResult, error) {

@@ -22,6 +22,11 @@ func (s *Server) ownPrompts(next sdk.MethodHandler) sdk.MethodHandler {
 				s.listOwnPrompts(ctx, req, list)
 			}
 			return r, err
+		case *sdk.SubscriptionsListenRequest:
+			if n := req.Params.Notifications; n != nil && n.PromptsListChanged {
+				s.promptsWatched.listens(ctx, req)
+				defer s.promptsWatched.forget(req.Session)
+			}
 		case *sdk.GetPromptRequest:
 			if !slices.Contains(vault.BuiltinPrompts, req.Params.Name) {
 				if r, err := s.getOwnPrompt(ctx, req); r != nil || err != nil {
@@ -49,6 +54,9 @@ func (s *Server) listOwnPrompts(ctx context.Context, req *sdk.ListPromptsRequest
 	if err != nil {
 		s.log("the vault's own prompts: %v", err)
 		return
+	}
+	if req.Session != nil && req.Session.InitializeParams() != nil {
+		s.promptsWatched.lists(req, own)
 	}
 	for _, p := range own {
 		var args []*sdk.PromptArgument

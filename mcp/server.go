@@ -43,6 +43,8 @@ type Server struct {
 	observe  func(Call)
 	sdk      *sdk.Server
 	scrub    scrubber
+
+	promptsWatched *promptWatch
 }
 
 // New makes a server. It touches neither repository nor store: those are opened
@@ -57,6 +59,7 @@ func New(svc *vault.Service, o Options) (*Server, error) {
 	writes := !o.ReadOnly && (len(o.Tools) == 0 || slices.Contains(o.Tools, "kb_write"))
 	s := &Server{svc: svc, who: vault.Caller{Agent: o.Agent, Sees: o.Sees, User: o.User}, deadline: o.Deadline, log: o.Log, observe: o.Observe, scrub: newScrubber(svc.Config())}
 	watched := newSubscriptions(s)
+	s.promptsWatched = &promptWatch{s: s, knows: map[*sdk.ServerSession]known{}}
 	s.sdk = sdk.NewServer(
 		&sdk.Implementation{Name: "kb", Title: "kb knowledge base", Version: vault.Version},
 		&sdk.ServerOptions{

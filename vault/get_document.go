@@ -60,6 +60,9 @@ var getDocumentOp = define(Op{
 // derived, so it cannot be out of date.
 func (v *Vault) GetDocument(ctx context.Context, p GetDocumentParams) (*Document, error) {
 	f, err := v.find(ctx, p.Path, p.At)
+	if err != nil && AsError(err).Code == NotFound {
+		f, err = v.findApart(ctx, p.Path, p.At, err)
+	}
 	if err != nil {
 		return nil, err
 	}

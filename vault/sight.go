@@ -93,7 +93,7 @@ func (v *Vault) addStanding(ctx context.Context, st *standing, r *repo, tip gits
 			return errorf(Internal, "list %s at %s: %w", c.Name, tip, err)
 		}
 		for _, f := range files {
-			if c.holds(f.Path) {
+			if c.names(f.Path) {
 				docs = append(docs, doc{col: c, path: f.Path, blob: f.Blob})
 			}
 		}
@@ -187,7 +187,7 @@ func (s *sight) repoFile(ctx context.Context, r *repo, full string, blob note.ID
 		found = true
 		seen, err := s.path(c, p), error(nil)
 		switch {
-		case !c.holds(p):
+		case !c.names(p):
 			seen = s.file(c, p)
 		case !blob.IsZero():
 			seen, err = s.note(ctx, c, p, blob)

@@ -261,7 +261,7 @@ func (w *view) siteFiles(ctx context.Context) (out []site.File, err error) {
 			return nil, errorf(Internal, "list %s at %s: %w", c.Name, id, err)
 		}
 		for _, f := range files {
-			if !c.holds(f.Path) && s.file(c, f.Path) && !w.v.excludedFromSite(c.Name, f.Path) {
+			if !c.names(f.Path) && s.file(c, f.Path) && !w.v.excludedFromSite(c.Name, f.Path) {
 				out = append(out, site.File{Collection: c.Name, Path: f.Path, Blob: f.Blob})
 			}
 		}

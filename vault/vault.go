@@ -69,6 +69,8 @@ type collection struct {
 	repo *repo
 	dir  string // its directory within the repository, slash separated; "" is the root
 	all  bool   // includes every Markdown note: the default patterns, nothing excluded
+
+	apart []string // patterns of Include that name what is apart: those are notes, too
 }
 
 // Open opens the repositories of c. What is derived from them is kept in store,
@@ -97,6 +99,11 @@ func (s *shared) addCollection(cc CollectionConfig) error {
 	}
 	col := &collection{CollectionConfig: cc, repo: r, dir: dir}
 	col.all = len(cc.Exclude) == 0 && slices.Equal(cc.Include, []string{"**/*.md", "**/*.markdown"})
+	for _, pattern := range cc.Include {
+		if apart(pattern) {
+			col.apart = append(col.apart, pattern)
+		}
+	}
 	r.cols = append(r.cols, col)
 	s.cols = append(s.cols, col)
 	return nil
@@ -264,8 +271,14 @@ func (s *shared) collections(name string) ([]*collection, error) {
 	return []*collection{c}, err
 }
 
-// holds reports whether the note at path belongs to the collection.
+// holds reports whether the note at path belongs to the collection: Markdown that
+// its patterns name, and that is not [apart].
 func (c *collection) holds(path string) bool {
+	return c.names(path) && (!apart(path) || matchAny(c.apart, path))
+}
+
+// names reports whether the collection's patterns name the file at path.
+func (c *collection) names(path string) bool {
 	if c.all {
 		return strings.HasSuffix(path, ".md") || strings.HasSuffix(path, ".markdown")
 	}

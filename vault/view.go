@@ -207,7 +207,7 @@ func (w *view) compareFiles(s *sight, c *collection, files, committed []gitstore
 // addOthers remembers the files that are no notes: pictures, attachments.
 func (w *view) addOthers(s *sight, c *collection, paths []string) {
 	for _, p := range paths {
-		if !c.holds(p) && s.file(c, p) {
+		if !c.names(p) && s.file(c, p) {
 			w.others[c] = append(w.others[c], p)
 		}
 	}
