@@ -150,7 +150,7 @@ func BenchmarkSync(b *testing.B) {
 			b.Fatal(err)
 		}
 		n, err := x.Sync(context.Background(), ids, w.fetch, nil)
-		if err := errors.Join(err, x.Merge(context.Background(), ids), facts.Close()); err != nil {
+		if err := errors.Join(err, x.Merge(context.Background(), among(ids)), facts.Close()); err != nil {
 			b.Fatal(err)
 		}
 		b.ReportMetric(float64(n), "notes/op")

@@ -116,7 +116,7 @@ func addAll(t testing.TB, r *rand.Rand, s *Segments, srcs []Source, merge bool) 
 			for _, src := range srcs[:n] {
 				hot = append(hot, src.Blob)
 			}
-			if err := s.Merge(context.Background(), hot); err != nil {
+			if err := s.Merge(context.Background(), among(hot)); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -25,24 +25,24 @@ const (
 // that is read most), notes that are only in other views apart. It rewrites
 // small segments more often than large ones, reads and writes in a stream, and
 // removes its inputs when the merged segment is durable. Open views keep working.
-func (s *Segments) Merge(ctx context.Context, hot []note.ID) error {
+// Hot is not called while there are few.
+func (s *Segments) Merge(ctx context.Context, hot func(note.ID) bool) error {
 	s.write.Lock()
 	defer s.write.Unlock()
-	isHot := make(map[note.ID]bool, len(hot))
-	for _, b := range hot {
-		isHot[b] = true
+	if len(s.snapshot()) <= min(maxHot, maxCold) {
+		return nil
 	}
-	warm, cold := s.split(isHot)
+	warm, cold := s.split(hot)
 	if in := choose(warm, maxHot); in != nil {
 		if err := s.rewrite(ctx, in, func(b note.ID) int {
-			if isHot[b] {
+			if hot(b) {
 				return 0
 			}
 			return 1
 		}); err != nil {
 			return err
 		}
-		_, cold = s.split(isHot)
+		_, cold = s.split(hot)
 	}
 	if in := choose(cold, maxCold); in != nil {
 		return s.rewrite(ctx, in, func(note.ID) int { return 0 })
@@ -85,9 +85,9 @@ func (s *Segments) snapshot() []*diskSegment {
 }
 
 // split tells segments with hot notes from the others, each by size, largest first.
-func (s *Segments) split(isHot map[note.ID]bool) (warm, cold []*diskSegment) {
+func (s *Segments) split(hot func(note.ID) bool) (warm, cold []*diskSegment) {
 	for _, d := range s.snapshot() {
-		if slices.ContainsFunc(d.sidecar.entries, func(e entry) bool { return isHot[e.blob] }) {
+		if slices.ContainsFunc(d.sidecar.entries, func(e entry) bool { return hot(e.blob) }) {
 			warm = append(warm, d)
 		} else {
 			cold = append(cold, d)

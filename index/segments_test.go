@@ -70,6 +70,10 @@ func TestSegmentsKeepWhatIsAdded(t *testing.T) {
 	}
 }
 
+func among(ids []note.ID) func(note.ID) bool {
+	return func(id note.ID) bool { return slices.Contains(ids, id) }
+}
+
 func TestMergeKeepsFewSegments(t *testing.T) {
 	ctx := context.Background()
 	_, srcs := plainNotes(2, 60)
@@ -83,10 +87,10 @@ func TestMergeKeepsFewSegments(t *testing.T) {
 		if err := s.Add(ctx, srcs[i:i+1]); err != nil {
 			t.Fatal(err)
 		}
-		if err := s.Merge(ctx, hot); err != nil {
+		if err := s.Merge(ctx, among(hot)); err != nil {
 			t.Fatal(err)
 		}
-		warm, cold := s.split(isHot)
+		warm, cold := s.split(among(hot))
 		if len(warm) > maxHot || len(cold) > maxCold {
 			t.Fatalf("after %d: %d hot segments and %d cold", i, len(warm), len(cold))
 		}
@@ -124,7 +128,7 @@ func TestMergeSetsColdNotesApart(t *testing.T) {
 			hot = append(hot, b)
 		}
 	}
-	if err := s.Merge(ctx, hot); err != nil {
+	if err := s.Merge(ctx, among(hot)); err != nil {
 		t.Fatal(err)
 	}
 	mixed := 0
@@ -161,7 +165,7 @@ func TestAddTogether(t *testing.T) {
 		})
 	}
 	g.Wait()
-	if err := s.Merge(context.Background(), blobs(srcs)); err != nil {
+	if err := s.Merge(context.Background(), among(blobs(srcs))); err != nil {
 		t.Error(err)
 	}
 	if f := s.Verify(); len(f) != 0 || len(s.Missing(blobs(srcs))) != 0 {
@@ -308,7 +312,7 @@ func TestCrash(t *testing.T) {
 		}
 		err := s.Add(ctx, srcs[20:])
 		if err == nil {
-			err = s.Merge(ctx, blobs(srcs)[:12])
+			err = s.Merge(ctx, among(blobs(srcs)[:12]))
 		}
 		if err != nil && !errors.Is(err, crash) {
 			t.Fatal(err)
@@ -322,7 +326,7 @@ func TestCrash(t *testing.T) {
 		if f := next.Verify(); len(f) != 0 {
 			t.Fatalf("stopped at %q: faults %v", at, f)
 		}
-		if err := errors.Join(next.Add(ctx, srcs), next.Merge(ctx, blobs(srcs))); err != nil {
+		if err := errors.Join(next.Add(ctx, srcs), next.Merge(ctx, among(blobs(srcs)))); err != nil {
 			t.Fatal(err)
 		}
 		v, err := next.View(w.members, nil, w.load)
@@ -386,7 +390,7 @@ func TestRefreshSeesOthers(t *testing.T) {
 		t.Fatal(err)
 	}
 	before := answers(t, v)
-	if err := errors.Join(writer.Merge(ctx, blobs(srcs)), reader.Refresh()); err != nil {
+	if err := errors.Join(writer.Merge(ctx, among(blobs(srcs))), reader.Refresh()); err != nil {
 		t.Fatal(err)
 	}
 	if n, _, _ := reader.Stats(); n > maxHot {

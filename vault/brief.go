@@ -103,7 +103,7 @@ func (w *view) passages(ctx context.Context, p BriefParams, found *index.Result,
 	if err != nil {
 		return nil, err
 	}
-	if docs := titles[foldName(p.Query)]; len(docs) == 1 && (keep == nil || keep(docs[0])) {
+	if docs := titles.docs(foldName(p.Query)); len(docs) == 1 && (keep == nil || keep(docs[0])) {
 		lead = docs[0]
 		first, err := w.passage(lead, 0)
 		if err != nil {

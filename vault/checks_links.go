@@ -13,9 +13,9 @@ import (
 // taken from the branch, so that one more draft costs little.
 type surroundings struct {
 	before, after *view
-	was           *linkGraph       // of before
-	titles        map[string][]int // of before
-	gone          map[string]bool  // paths, within the repository, that the draft removes
+	was           *linkGraph      // of before
+	titles        named           // of before
+	gone          map[string]bool // paths, within the repository, that the draft removes
 	now           map[*collection]*note.Resolver
 }
 
@@ -59,7 +59,7 @@ func (c *checker) links(s *surroundings) {
 	for _, l := range c.linking(s) {
 		for k := range s.after.cards[l.after].links {
 			b, broken := s.broken(l.after, &s.after.cards[l.after].links[k])
-			if broken && (l.before < 0 || !hasBroken(s.was.broken[l.before], b)) {
+			if broken && (l.before < 0 || !hasBroken(s.was.of(l.before).broken, b)) {
 				c.reportLink(l.edit, s.after.docs[l.after], b)
 			}
 		}
@@ -90,7 +90,7 @@ func (s *surroundings) broken(i int, l *note.Link) (brokenLink, bool) {
 
 // titled is the path of a note of that title or alias, "" for none.
 func (s *surroundings) titled(c *collection, title string) string {
-	for _, j := range s.titles[foldName(title)] {
+	for _, j := range s.titles.docs(foldName(title)) {
 		d := s.before.docs[j]
 		if _, stays := s.after.docAt(c.Name, d.path); stays && d.col == c {
 			return d.path
@@ -136,7 +136,7 @@ func (c *checker) linking(s *surroundings) (out []linker) {
 		if !ok {
 			continue
 		}
-		for _, from := range s.was.in[j] {
+		for _, from := range s.was.in(j) {
 			d := before.docs[from.doc]
 			if i, ok := after.docAt(d.col.Name, d.path); ok && !c.conflicting(d.col.full(d.path)) {
 				add(i, from.doc, e)
@@ -166,7 +166,7 @@ func (c *checker) reportLink(e *proposedEdit, d doc, b brokenLink) {
 // sameTitle looks for a note of the branch with the title of a new one.
 func (c *checker) sameTitle(s *surroundings, e *proposedEdit, i int) {
 	title := s.after.titleOf(i, s.after.cards[i])
-	for _, j := range s.titles[foldName(title)] {
+	for _, j := range s.titles.docs(foldName(title)) {
 		o := s.before.docs[j]
 		if k, stays := s.after.docAt(e.col.Name, o.path); stays && k != i && o.col == e.col && foldName(s.after.titleOf(k, s.after.cards[k])) == foldName(title) {
 			c.report(e, 1, checkTitle, "give it another title, or change that note instead", "%q is also the title of %s", title, o.path)

@@ -131,7 +131,7 @@ func (f found) describe(ctx context.Context, depth string) (*Context, error) {
 	if err != nil {
 		return nil, err
 	}
-	c.Links, c.Backlinks = f.linked(g.out[f.doc]), f.linked(g.in[f.doc])
+	c.Links, c.Backlinks = f.linked(g.out(f.doc)), f.linked(g.in(f.doc))
 	if depth == "deep" {
 		c.Passages = passagesOf(n, text)
 	}

@@ -222,7 +222,7 @@ func (s *surveyor) wanted(c *collection) []WantedNote {
 			continue
 		}
 		seen := map[string]bool{}
-		for _, b := range s.graph.broken[i] {
+		for _, b := range s.graph.of(i).broken {
 			l := b.link
 			if b.why != noNote || l.Kind != note.WikiLink || l.Embed || seen[l.Target] || strings.Contains(l.Target, ".") {
 				continue

@@ -216,7 +216,7 @@ func (e *editing) remove(ctx context.Context) ([]fileChange, error) {
 	}
 	if i, ok := e.docAt(e.col.Name, e.path); ok {
 		from := map[int]bool{}
-		for _, edge := range g.in[i] {
+		for _, edge := range g.in(i) {
 			from[edge.doc] = true
 		}
 		if n := len(from); n > 0 {

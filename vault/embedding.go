@@ -179,8 +179,9 @@ func (w *view) newest(ctx context.Context) []note.ID {
 	if err != nil {
 		return w.blobs() // the order is a courtesy
 	}
+	where := w.where()
 	changed := func(id note.ID) time.Time {
-		d := w.docs[w.where[id]]
+		d := w.docs[where[id]]
 		if d.uncommitted {
 			return w.v.now()
 		}

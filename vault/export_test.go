@@ -2,6 +2,7 @@ package vault
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"reflect"
 )
@@ -14,7 +15,7 @@ func (v *Vault) NewestFirst(ctx context.Context) (paths []string, err error) {
 		return nil, err
 	}
 	for _, id := range w.newest(ctx) {
-		paths = append(paths, w.docs[w.where[id]].path)
+		paths = append(paths, w.docs[w.where()[id]].path)
 	}
 	return paths, nil
 }
@@ -34,63 +35,73 @@ func CompareByWordsFirst() (end func()) {
 	return func() { mostEach = old }
 }
 
-// DerivedAfresh compares the link graph and the likenesses of the default view,
-// which may come from an earlier view's, with those made from nothing. It reports
-// how many docs the view has, and whether an earlier view had a part in it.
-func (v *Vault) DerivedAfresh(ctx context.Context) (docs int, updated bool, err error) {
-	w, err := v.read(ctx, "")
+// DerivedAfresh checks a view, which may be made of an earlier one in memory, and
+// compares all that it derives with what is derived from nothing. It reports
+// whether an earlier view had a part in it.
+func (v *Vault) DerivedAfresh(ctx context.Context, at string) (updated bool, err error) {
+	p := HealthParams{StaleDays: 90, MinWords: 20, MaxTokens: 1 << 30, atParam: atParam{at}}
+	got, w, err := v.healthOf(ctx, p)
 	if err != nil {
-		return 0, false, err
+		return false, err
 	}
-	known := func(c *contents) bool { return c.links != nil && c.alike != nil }
-	updated = w.earlier(known) != nil
-	got, err := w.inspect(ctx, HealthParams{StaleDays: 90, MinWords: 20}, &comparison{mode: "text"})
+	updated = w.earlier(func(c *contents) bool { return c.checkup != nil }) != nil
+	v.mu.Lock()
+	views, relations := v.views, v.relations
+	v.views, v.relations = nil, nil
+	v.mu.Unlock()
+	v.store.mu.Lock()
+	clear(v.store.history)
+	v.store.mu.Unlock()
+	want, afresh, err := v.healthOf(ctx, p)
 	if err != nil {
-		return 0, false, err
+		return false, err
 	}
-	titles := mapNames(w.called)
-	fresh := linkReader{w, w.resolvers(), titles}.all()
-	if diff := differing(fresh, got.graph); diff != "" {
-		return 0, false, fmt.Errorf("link graph: %s", diff)
+	v.mu.Lock()
+	v.views, v.relations = views, relations
+	v.mu.Unlock()
+	if got != want {
+		return false, fmt.Errorf("health:\n%s\nwant:\n%s", got, want)
 	}
-	for by, found := range w.alike {
-		want := wordComparer{w.docs, w.cards, by.minWords}.among(docsOf(w, by.col), nil, nil)
-		if !reflect.DeepEqual(want, found) {
-			return 0, false, fmt.Errorf("overlaps: %v, want %v", found, want)
-		}
-	}
-	for i, c := range w.cards {
-		if want := w.namesOf(i, c); !reflect.DeepEqual(want, w.called[i]) {
-			return 0, false, fmt.Errorf("names of %s: %v, want %v", w.docs[i].path, w.called[i], want)
-		}
-	}
-	return len(w.docs), updated, nil
+	return updated, w.differs(afresh)
 }
 
-func docsOf(w *view, c *collection) (docs []int) {
-	for i, d := range w.docs {
-		if d.col == c {
-			docs = append(docs, i)
-		}
+func (v *Vault) healthOf(ctx context.Context, p HealthParams) (string, *view, error) {
+	r, err := v.Health(ctx, p)
+	if err != nil {
+		return "", nil, err
 	}
-	return docs
+	b, err := json.MarshalIndent(r, "", " ")
+	if err != nil {
+		return "", nil, err
+	}
+	w, err := v.read(ctx, p.At)
+	return string(b), w, err
 }
 
-// differing says where two graphs are not the same.
-func differing(want, got *linkGraph) string {
-	for i := range want.out {
-		for name, pair := range map[string][2]any{
-			"out": {want.out[i], got.out[i]}, "in": {want.in[i], got.in[i]},
-			"broken": {want.broken[i], got.broken[i]}, "unsure": {want.unsure[i], got.unsure[i]},
-		} {
-			if !reflect.DeepEqual(pair[0], pair[1]) {
-				return fmt.Sprintf("%s of doc %d: %+v, want %+v", name, i, pair[1], pair[0])
-			}
+// differs says where w is not as the same view made from nothing.
+func (w *view) differs(afresh *view) error {
+	for name, pair := range map[string][2]any{
+		"docs": {w.docs, afresh.docs}, "others": {w.others, afresh.others}, "problems": {w.problems, afresh.problems},
+		"cards": {w.cards, afresh.cards}, "overlaps": {w.alike.by, afresh.alike.by}, "dates": {w.dated, afresh.dated},
+		"names": {w.names.all(), afresh.names.all()}, "holdings": {w.held.all(), afresh.held.all()}, "counts": {w.checkup.counts, afresh.checkup.counts},
+	} {
+		if !reflect.DeepEqual(pair[0], pair[1]) {
+			return fmt.Errorf("%s: %+v\nwant %+v", name, pair[0], pair[1])
 		}
 	}
-	if len(want.out) != len(got.out) || len(want.in) != len(got.in) {
-		return "the number of docs"
+	for i := range w.docs {
+		if got, want := w.links.of(i), afresh.links.of(i); !reflect.DeepEqual(got, want) {
+			return fmt.Errorf("links of %s: %+v\nwant %+v", w.docs[i].path, got, want)
+		}
 	}
-	return ""
+	return nil
+}
 
+// all is what a table says, as one map.
+func (t *table[K]) all() map[K][]docKey {
+	all := map[K][]docKey{}
+	for _, key := range t.keys() {
+		all[key] = t.at(key)
+	}
+	return all
 }

@@ -96,6 +96,7 @@ func (v *Vault) GC(ctx context.Context, p GCParams) (*GCResult, error) {
 		if r.Texts, err = x.Drop(ctx, func(id note.ID) bool { return live[id] }); err != nil {
 			return nil, err
 		}
+		v.forgetViews() // of some not everything is indexed any more
 	}
 	r.After, err = s.diskBytes()
 	return r, err

@@ -145,7 +145,7 @@ func (g *ground) titled(ctx context.Context, title string) (string, bool, error)
 	if err != nil {
 		return "", false, err
 	}
-	for _, i := range names[want] {
+	for _, i := range names.docs(want) {
 		_, changed := g.drafted[g.docs[i].path]
 		if g.docs[i].col == g.col && !changed && foldName(g.titleOf(i, g.cards[i])) == want {
 			return g.docs[i].path, true, nil

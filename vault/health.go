@@ -123,6 +123,8 @@ func (v *Vault) Health(ctx context.Context, p HealthParams) (*HealthResult, erro
 	if p.Format == "" {
 		r.Next = x.cut(offset, p.MaxTokens)
 		r.Truncated = r.Next != ""
+	} else {
+		x.whole()
 	}
 	r.Collections = x.inWords()
 	if p.Fix {

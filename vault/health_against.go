@@ -32,6 +32,8 @@ func (w *view) inspectSince(ctx context.Context, p HealthParams) (*inspection, e
 	if err != nil {
 		return nil, err
 	}
+	x.whole()
+	before.whole()
 	x.subtract(before, formerPaths(old, w))
 	return x, nil
 }
@@ -43,11 +45,12 @@ func (x *inspection) subtract(before *inspection, former map[[2]string]string) {
 		known := before.knows(f.col)
 		for kind := range f.lists {
 			f.lists[kind] = slices.DeleteFunc(f.lists[kind], func(n finding) bool {
-				message, _ := n.say(&x.inspector, n)
+				message, _ := n.say(&x.inspector, n.doc, n.mark)
 				path := x.docs[n.doc].path
 				was := cmp.Or(former[[2]string{f.col.Name, path}], path)
 				return known[issueKey{checkKind(kind), was, withoutNumbers(message)}]
 			})
+			f.sizes[kind] = len(f.lists[kind])
 		}
 	}
 }
@@ -68,7 +71,7 @@ func (x *inspection) knows(c *collection) map[issueKey]bool {
 		}
 		for kind, list := range f.lists {
 			for _, n := range list {
-				message, _ := n.say(&x.inspector, n)
+				message, _ := n.say(&x.inspector, n.doc, n.mark)
 				known[issueKey{checkKind(kind), x.docs[n.doc].path, withoutNumbers(message)}] = true
 			}
 		}

@@ -1,11 +1,9 @@
 package vault
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	"kb/embed"
 	"kb/note"
@@ -51,59 +49,46 @@ func (w *view) comparison(ctx context.Context) *comparison {
 // words lets only words count.
 func (by *comparison) words(why string) { *by = comparison{mode: "text", degraded: why} }
 
-// duplicates finds notes that say nearly the same: by their words, and by their
-// meaning.
-func (x *inspector) duplicates(ctx context.Context, f *collectionFindings, docs []int) error {
-	var long []int
-	for _, i := range docs {
-		if x.cards[i].words >= max(x.MinWords, 20) {
-			long = append(long, i)
+// addTwins finds those of the docs from one number to another that mean nearly the same
+// as an earlier one, where their words do not say so, and returns how many.
+func (x *inspection) addTwins(ctx context.Context, from, to int) (n int, err error) {
+	if x.by.meaning == nil {
+		return 0, nil
+	}
+	twins, err := x.meant(ctx, x.long(from, to))
+	if err != nil && !errors.Is(err, errMeaning) {
+		return 0, err
+	}
+	if err != nil {
+		x.v.store.log("near duplicates: %v", err)
+		x.by.words("the vectors failed: compared by words")
+	}
+	for _, t := range twins {
+		if _, told := x.twins[t.doc]; !told && !x.duplicate(t.doc) {
+			x.twins[t.doc] = t
+			n++
 		}
 	}
-	worded := x.worded(f.col, long)
-	reported := map[int]bool{}
-	for _, i := range long {
-		if like, ok := worded[i]; ok && like.share >= nearDuplicate {
-			reported[i] = true
-			f.add(findNearDuplicates, i, 1, like.doc, sayNearDuplicate)
-		}
-	}
-	if x.by.meaning != nil {
-		twins, err := x.meant(ctx, long, worded)
-		if err != nil && !errors.Is(err, errMeaning) {
-			return err
-		}
-		if err != nil {
-			x.v.store.log("near duplicates: %v", err)
-			x.by.words("the vectors failed: compared by words")
-		}
-		for _, t := range twins {
-			if !reported[t.doc] {
-				reported[t.doc] = true
-				f.add(findNearDuplicates, t.doc, 1, t.of, sayMeansTheSame)
-			}
-		}
-	}
-	slices.SortFunc(f.lists[findNearDuplicates], func(a, b finding) int { return cmp.Compare(a.doc, b.doc) })
-	return nil
+	return n, nil
 }
 
 const mendDuplicate = "merge them, or link one to the other"
 
-func sayNearDuplicate(x *inspector, f finding) (message, mend string) {
-	like := x.cards[f.doc].sketch.Similar(x.cards[f.other].sketch)
-	return fmt.Sprintf("about %.0f %% the same as %s", 100*like, x.docs[f.other].path), mendDuplicate
+func sayNearDuplicate(x *inspector, i int, _ mark) (message, mend string) {
+	like := x.alike.by[i]
+	return fmt.Sprintf("about %.0f %% the same as %s", 100*like.share, x.docs[like.doc].path), mendDuplicate
 }
 
-func sayMeansTheSame(x *inspector, f finding) (message, mend string) {
-	return "means nearly the same as " + x.docs[f.other].path, mendDuplicate
+// sayMeansTheSame is about the doc of that number.
+func sayMeansTheSame(x *inspector, _ int, m mark) (message, mend string) {
+	return "means nearly the same as " + x.docs[m.nth].path, mendDuplicate
 }
 
 // twin is a note that means nearly the same as one before it.
 type twin struct{ doc, of int }
 
 // meant finds notes that say nearly the same in any words.
-func (x *inspector) meant(ctx context.Context, docs []int, worded map[int]overlap) ([]twin, error) {
+func (x *inspector) meant(ctx context.Context, docs []int) ([]twin, error) {
 	first := map[note.ID]int{}
 	var ids []note.ID
 	for _, i := range docs {
@@ -113,7 +98,7 @@ func (x *inspector) meant(ctx context.Context, docs []int, worded map[int]overla
 		}
 	}
 	if len(ids) > mostEach {
-		return x.meantOf(ctx, docs, worded)
+		return x.meantOf(ctx, docs)
 	}
 	near, err := x.by.meaning.view.Twins(ctx, ids, sameMeaning)
 	if err != nil {
@@ -131,10 +116,10 @@ func (x *inspector) meant(ctx context.Context, docs []int, worded map[int]overla
 }
 
 // meantOf compares each note with the one that has most words in common with it.
-func (x *inspector) meantOf(ctx context.Context, docs []int, worded map[int]overlap) (twins []twin, err error) {
+func (x *inspector) meantOf(ctx context.Context, docs []int) (twins []twin, err error) {
 	for _, i := range docs {
-		like, ok := worded[i]
-		if !ok || like.share < sameWords || like.share >= nearDuplicate {
+		like := x.alike.by[i]
+		if like.share < sameWords || like.share >= nearDuplicate {
 			continue
 		}
 		if err := ctx.Err(); err != nil {
@@ -145,7 +130,7 @@ func (x *inspector) meantOf(ctx context.Context, docs []int, worded map[int]over
 			return nil, x.by.meaning.fail(ctx, err)
 		}
 		if match >= nearlySameMeaning {
-			twins = append(twins, twin{i, like.doc})
+			twins = append(twins, twin{i, int(like.doc)})
 		}
 	}
 	return twins, nil

@@ -9,8 +9,8 @@ func (c *card) flagged() bool {
 }
 
 // sayFlagged tells when and why a note was flagged.
-func sayFlagged(x *inspector, f finding) (message, mend string) {
-	c := x.cards[f.doc]
+func sayFlagged(x *inspector, i int, _ mark) (message, mend string) {
+	c := x.cards[i]
 	message = "flagged"
 	if since := c.day(keyFlagged); since != "" {
 		message += " on " + since

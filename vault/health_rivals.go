@@ -27,25 +27,12 @@ const mostRivals = 3
 // thing is what an identifier names.
 type thing struct{ key, value string }
 
-// rivals finds notes that claim to be about the one thing that an earlier one is
-// about. Obsolete notes claim nothing.
-func (x *inspector) rivals(f *collectionFindings, docs []int) {
-	claims := map[thing][]int{}
-	for _, i := range docs {
-		if !x.cards[i].obsolete {
-			for _, t := range x.cards[i].things() {
-				claims[t] = append(claims[t], i)
-			}
-		}
+// claimed are the things that the note claims to be about: nothing, if it is obsolete.
+func (c *card) claimed() []thing {
+	if c.obsolete {
+		return nil
 	}
-	for t, by := range claims {
-		if len(by) > mostRivals {
-			continue
-		}
-		for _, i := range by[1:] {
-			f.add(findConflicting, i, x.cards[i].lineOf(t.key), by[0], sayRival(t.key))
-		}
-	}
+	return c.things()
 }
 
 // things are what the note's properties identify, each once.
@@ -71,18 +58,18 @@ func (c *card) single(key string) string {
 	return ""
 }
 
-// sayRival is about the identifier of that name, and tells what else the two notes
-// say of the thing that cannot both be so.
-func sayRival(key string) wording {
-	return func(x *inspector, f finding) (message, mend string) {
-		here, there := x.cards[f.doc], x.cards[f.other]
-		message = key + " " + clip(here.text(key), 60) + " also belongs to " + x.docs[f.other].path
-		if differ := here.contradicts(there); len(differ) > 0 {
-			const most = 3
-			message += ", which says otherwise in " + strings.Join(differ[:min(most, len(differ))], ", ")
-		}
-		return message, "give one its own " + key + ", merge them, or mark one as superseded"
+// sayRival tells what else two notes that claim to be about the same thing say of
+// it that cannot both be so.
+func sayRival(x *inspector, i int, m mark) (message, mend string) {
+	here := x.cards[i]
+	t := here.claimed()[m.nth]
+	other := x.firstWith(holding{x.docs[i].col, t.key, t.value})
+	message = t.key + " " + clip(here.text(t.key), 60) + " also belongs to " + x.docs[other].path
+	if differ := here.contradicts(x.cards[other]); len(differ) > 0 {
+		const most = 3
+		message += ", which says otherwise in " + strings.Join(differ[:min(most, len(differ))], ", ")
 	}
+	return message, "give one its own " + t.key + ", merge them, or mark one as superseded"
 }
 
 // ofTheNote are properties that are about a note, not about what it describes.

@@ -1,167 +1,186 @@
 package vault
 
-// comparedBy says which notes are compared with each other: those of a collection
-// that are no stubs.
-type comparedBy struct {
-	col      *collection
+import (
+	"context"
+	"maps"
+	"slices"
+)
+
+// overlaps is how much of each doc an earlier one of its collection has, too. Docs
+// of fewer words are not compared.
+type overlaps struct {
 	minWords int
+	by       []overlap // by doc
+	bands    *bandIndex
 }
 
 // overlap is how much of a note another has, too.
 type overlap struct {
-	doc   int
-	share float64
+	doc   int32
+	share float64 // 0 for none
 }
 
-// band is two neighbouring places of a sketch. Notes that agree in one are
-// compared.
-type band struct {
-	place int
-	a, b  uint32
-}
-
-// worded finds for each of a collection's docs that are long enough an earlier one
-// with which it has words in common. Where a view in memory knows most of them, only notes
-// that share a band with a changed one are compared again.
-func (x *inspector) worded(c *collection, docs []int) map[int]overlap {
-	by := comparedBy{c, max(x.MinWords, 20)}
+// worded finds for each doc that is long enough an earlier one with which it has
+// words in common. Where a view in memory knows most of them, only notes that share
+// a band with a changed one are compared again.
+func (w *view) worded(ctx context.Context, minWords int) (*overlaps, error) {
+	cards, err := w.allCards(ctx)
+	if err != nil {
+		return nil, err
+	}
 	var old earlierOverlaps
-	old.since = x.earlier(func(c *contents) bool {
-		old.found, old.cards = c.alike[by], c.cards
-		return old.found != nil
+	old.since = w.earlier(func(c *contents) bool {
+		old.overlaps, old.cards = c.alike, c.cards
+		return c.alike != nil && c.alike.minWords == minWords
 	})
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	if found := x.alike[by]; found != nil && !x.partial.Load() {
-		return found
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.alike != nil && w.alike.minWords == minWords && !w.partial.Load() {
+		return w.alike, nil
 	}
-	w := wordComparer{x.docs, x.cards, by.minWords}
-	var found map[int]overlap
+	c := wordComparer{w.contents, cards, minWords}
 	if old.since == nil {
-		found = w.among(docs, nil, nil)
+		w.alike = &overlaps{minWords, c.all(), newBandIndex(w.docs, cards)}
 	} else {
-		found = w.update(old, docs)
+		w.alike = c.update(old)
 	}
-	if x.alike == nil || len(x.alike) > len(x.v.cols) { // as many as one call asks for
-		x.alike = map[comparedBy]map[int]overlap{}
-	}
-	x.alike[by] = found
-	return found
+	return w.alike, nil
 }
 
 // earlierOverlaps are those of an earlier view.
 type earlierOverlaps struct {
 	*since
-	found map[int]overlap
+	*overlaps
 	cards []*card
 }
 
 type wordComparer struct {
-	docs     []doc
+	*contents
 	cards    []*card
 	minWords int
 }
 
-// bands calls fn with each band of a doc that is long enough to be compared.
-func (w wordComparer) bands(i int, fn func(band)) {
-	c := w.cards[i]
-	if c.words < w.minWords {
-		return
+// bandsOf are those of a doc that is long enough to be compared.
+func (w wordComparer) bandsOf(i int) []band {
+	if w.cards[i].words < w.minWords {
+		return nil
 	}
-	for k := 0; k+1 < len(c.sketch); k += 2 {
-		fn(band{k, c.sketch[k], c.sketch[k+1]})
-	}
+	return w.cards[i].bands()
 }
 
-// among compares docs, in their order; with only given these docs, with those that
-// have one of bands. Of the earlier ones the first is taken that is a near
+// crowd is with how many notes of a band a note is compared: of templates by the
+// hundred, with the first few.
+const crowd = 64
+
+// all compares every doc with the earlier ones of its collection. Of these the first is taken that is a near
 // duplicate, else that with most in common.
-func (w wordComparer) among(docs []int, only map[int]bool, bands *bandSet) map[int]overlap {
-	const crowd = 64 // templates by the hundred: compare with the first few
-	best := map[int]overlap{}
+func (w wordComparer) all() []overlap {
+	best := make([]overlap, len(w.docs))
 	buckets := map[band][]int{}
-	for _, i := range docs {
-		w.bands(i, func(b band) {
-			if only != nil && !bands.has(b) {
-				return
+	for i, d := range w.docs {
+		if i > 0 && w.docs[i-1].col != d.col {
+			clear(buckets)
+		}
+		for _, b := range w.bandsOf(i) {
+			bucket := buckets[b]
+			w.meet(&best[i], i, bucket)
+			if len(bucket) < crowd {
+				buckets[b] = append(bucket, i)
 			}
-			if only == nil || only[i] {
-				w.meet(best, i, buckets[b])
-			}
-			if len(buckets[b]) < crowd {
-				buckets[b] = append(buckets[b], i)
-			}
-		})
+		}
 	}
 	return best
 }
 
 // meet compares doc i with earlier ones, until one is a near duplicate.
-func (w wordComparer) meet(best map[int]overlap, i int, earlier []int) {
+func (w wordComparer) meet(best *overlap, i int, earlier []int) {
 	for _, j := range earlier {
-		if best[i].share >= nearDuplicate {
+		if best.share >= nearDuplicate {
 			return
 		}
 		if w.docs[j].blob == w.docs[i].blob {
 			continue
 		}
-		if share := w.cards[i].sketch.Similar(w.cards[j].sketch); share > best[i].share {
-			best[i] = overlap{j, share}
+		if share := w.cards[i].sketch.Similar(w.cards[j].sketch); share > best.share {
+			*best = overlap{int32(j), share}
 		}
 	}
 }
 
 // update compares docs where most of them were in an earlier view.
-func (w wordComparer) update(s earlierOverlaps, docs []int) map[int]overlap {
-	then := wordComparer{s.docs, s.cards, w.minWords}
-	changed := newBandSet()
+func (w wordComparer) update(s earlierOverlaps) *overlaps {
+	o := &overlaps{w.minWords, carried(s.since, s.by, len(w.docs)), s.bands.update(w, s.since)}
+	if s.now != nil {
+		for i := range o.by {
+			if o.by[i].share > 0 {
+				o.by[i].doc = s.now[o.by[i].doc]
+			}
+		}
+	}
+	buckets := map[band][]int{}
+	for _, i := range slices.Sorted(maps.Keys(w.affected(s, o.bands, buckets))) {
+		o.by[i] = overlap{}
+		for _, b := range w.bandsOf(i) {
+			docs, ok := buckets[b]
+			if !ok {
+				docs = o.bands.having(w, b)
+				buckets[b] = docs
+			}
+			w.meet(&o.by[i], i, w.before(docs, i))
+		}
+	}
+	return o
+}
+
+// affected are the docs that may have most in common with another than before:
+// those that changed, and after one that changed those that share a band with it,
+// unless a crowd stands between. It fills buckets on the way.
+func (w wordComparer) affected(s earlierOverlaps, bands *bandIndex, buckets map[band][]int) map[int]bool {
+	docs := map[int]bool{}
+	changed := map[band]int{} // the first place where a doc with the band came or went
+	at := func(i int, all []band) {
+		for _, b := range all {
+			if first, ok := changed[b]; !ok || i < first {
+				changed[b] = i
+			}
+		}
+	}
 	for _, i := range s.fresh {
-		w.bands(i, changed.add)
+		docs[i] = true
+		at(i, w.bandsOf(i))
 	}
+	then := wordComparer{s.then, s.cards, w.minWords}
 	for _, j := range s.gone {
-		then.bands(j, changed.add)
+		i, _ := w.find(s.then.docs[j].col, s.then.docs[j].path)
+		at(i, then.bandsOf(j))
 	}
-	again, bands := map[int]bool{}, newBandSet()
-	for _, i := range docs {
-		near := s.was[i] < 0
-		if !near {
-			w.bands(i, func(b band) { near = near || changed.has(b) })
-		}
-		if near {
-			again[i] = true
-			w.bands(i, bands.add)
-		}
-	}
-	best := w.among(docs, again, bands)
-	for j, like := range s.found {
-		if i := s.now[j]; i >= 0 && !again[i] {
-			best[i] = overlap{s.now[like.doc], like.share}
+	for b, first := range changed {
+		bucket := bands.having(w, b)
+		buckets[b] = bucket
+		n, _ := slices.BinarySearch(bucket, first)
+		for _, i := range bucket[n:] {
+			if n-w.firstOf(bucket, i) < crowd {
+				docs[i] = true
+			}
 		}
 	}
-	return best
+	return docs
 }
 
-// bandSet is a set of bands. Most questions it answers from the bits.
-type bandSet struct {
-	bits [1 << 10]uint64
-	all  map[band]bool
+// firstOf is where docs of i's collection begin in docs, which are in order.
+func (w wordComparer) firstOf(docs []int, i int) int {
+	from, _ := slices.BinarySearchFunc(docs, w.docs[i].col.Name, func(j int, name string) int {
+		if w.docs[j].col.Name < name {
+			return -1
+		}
+		return 0
+	})
+	return from
 }
 
-func newBandSet() *bandSet { return &bandSet{all: map[band]bool{}} }
-
-// bit is where the bits tell of b.
-func (b band) bit() (word int, mask uint64) {
-	h := (uint64(b.a)<<32 | uint64(b.b)) * 0x9e3779b97f4a7c15 >> 48
-	return int(h >> 6), 1 << (h & 63)
-}
-
-func (s *bandSet) add(b band) {
-	word, mask := b.bit()
-	s.bits[word] |= mask
-	s.all[b] = true
-}
-
-func (s *bandSet) has(b band) bool {
-	word, mask := b.bit()
-	return s.bits[word]&mask != 0 && s.all[b]
+// before are the first docs of i's collection that are before it, of docs in order.
+func (w wordComparer) before(docs []int, i int) []int {
+	from := w.firstOf(docs, i)
+	to, _ := slices.BinarySearch(docs, i)
+	return docs[from:min(to, from+crowd)]
 }

@@ -363,7 +363,7 @@ func (w *view) brokenLinks(ctx context.Context, o *view) ([]LinkChange, error) {
 		if !o.reads(d.col) {
 			continue
 		}
-		for _, b := range g.broken[i] {
+		for _, b := range g.of(i).broken {
 			out = append(out, LinkChange{Path: w.name(i), Link: linkName(b.link), Line: b.link.Line})
 		}
 	}

@@ -11,11 +11,29 @@ import (
 
 // linkGraph is how the docs of a view link to each other.
 type linkGraph struct {
-	out    [][]linkTo // by doc, in source order
-	in     [][]linkTo // by doc, in order of the linking docs
-	broken [][]brokenLink
-	unsure [][]unsureLink
+	by []*docLinks // by doc; nil where there are no links. Not to be changed
 }
+
+// docLinks are the links of one doc, and those that lead to it.
+type docLinks struct {
+	out    []linkTo // in source order
+	in     []linkTo // in order of the linking docs
+	broken []brokenLink
+	unsure []unsureLink
+}
+
+var noLinks docLinks
+
+// of are the links of doc i.
+func (g *linkGraph) of(i int) *docLinks {
+	if l := g.by[i]; l != nil {
+		return l
+	}
+	return &noLinks
+}
+
+func (g *linkGraph) out(i int) []linkTo { return g.of(i).out }
+func (g *linkGraph) in(i int) []linkTo  { return g.of(i).in }
 
 // unsureLink is a link that could mean several files: path is the one that it
 // is taken for, all of them are in paths.
@@ -36,6 +54,7 @@ type brokenLink struct {
 	link *note.Link
 	why  breakage
 	near string // the note that was probably meant, "" when there is none
+	name string // what it names, as names are compared
 }
 
 type breakage string
@@ -60,7 +79,7 @@ func (w *view) graph(ctx context.Context) (*linkGraph, error) {
 	resolvers := w.keptResolvers()
 	var old earlierLinks
 	old.since = w.earlier(func(c *contents) bool {
-		old.graph, old.called = c.links, c.called
+		old.graph, old.cards = c.links, c.cards
 		return old.graph != nil
 	})
 	w.mu.Lock()
@@ -121,61 +140,61 @@ func (w *view) keptResolvers() map[*collection]*note.Resolver {
 type linkReader struct {
 	*view
 	resolvers map[*collection]*note.Resolver
-	titles    map[string][]int
-}
-
-func newLinkGraph(docs int) *linkGraph {
-	return &linkGraph{out: make([][]linkTo, docs), in: make([][]linkTo, docs), broken: make([][]brokenLink, docs), unsure: make([][]unsureLink, docs)}
+	titles    named
 }
 
 // all resolves every link.
 func (r linkReader) all() *linkGraph {
-	g := newLinkGraph(len(r.docs))
+	g := &linkGraph{by: make([]*docLinks, len(r.docs))}
 	for i := range r.docs {
-		r.links(g, i)
+		g.by[i] = r.links(i)
 	}
-	g.invert()
+	for i := range g.by {
+		for _, e := range g.out(i) {
+			if g.by[e.doc] == nil {
+				g.by[e.doc] = &docLinks{}
+			}
+			to := g.by[e.doc]
+			to.in = append(to.in, linkTo{i, e.link})
+		}
+	}
 	return g
 }
 
-// invert makes in of out.
-func (g *linkGraph) invert() {
-	for i, out := range g.out {
-		for _, e := range out {
-			g.in[e.doc] = append(g.in[e.doc], linkTo{i, e.link})
-		}
-	}
-}
-
-// links resolves the links of doc i.
-func (r linkReader) links(g *linkGraph, i int) {
+// links resolves the links of doc i; nil for none that leads to a note, or should.
+func (r linkReader) links(i int) *docLinks {
+	d := &docLinks{}
 	for k := range r.cards[i].links {
-		r.follow(g, i, &r.cards[i].links[k])
+		r.follow(d, i, &r.cards[i].links[k])
 	}
+	if len(d.out)+len(d.broken)+len(d.unsure) == 0 {
+		return nil
+	}
+	return d
 }
 
-// follow adds one link of doc i to the graph.
-func (r linkReader) follow(g *linkGraph, i int, l *note.Link) {
+// follow adds one link of doc i to its links.
+func (r linkReader) follow(to *docLinks, i int, l *note.Link) {
 	t := r.resolvers[r.docs[i].col].Resolve(r.docs[i].path, *l)
 	j, why := r.leadsTo(t, i, l)
 	if len(t.Ambiguous) > 0 && !t.External {
-		g.unsure[i] = append(g.unsure[i], unsureLink{l, t.Path, t.Ambiguous})
+		to.unsure = append(to.unsure, unsureLink{l, t.Path, t.Ambiguous})
 	}
 	switch {
 	case why == noNote:
 		near := ""
-		if docs := r.titles[foldName(l.Target)]; len(docs) > 0 {
+		if docs := r.titles.docs(foldName(l.Target)); len(docs) > 0 {
 			near = r.docs[docs[0]].path
 		}
-		g.broken[i] = append(g.broken[i], missing(l, near))
+		to.broken = append(to.broken, missing(l, near))
 		return
 	case j < 0:
 		return
 	case why != "":
-		g.broken[i] = append(g.broken[i], brokenLink{link: l, why: why, near: r.docs[j].path})
+		to.broken = append(to.broken, brokenLink{link: l, why: why, near: r.docs[j].path, name: foldName(l.Target)})
 	}
 	if j != i {
-		g.out[i] = append(g.out[i], linkTo{j, l})
+		to.out = append(to.out, linkTo{j, l})
 	}
 }
 
@@ -204,7 +223,7 @@ func (w *view) leadsTo(t note.Target, i int, l *note.Link) (doc int, why breakag
 // missing is a link to no note; near is the path of the one whose title or alias
 // it names, "" for none.
 func missing(l *note.Link, near string) brokenLink {
-	b := brokenLink{link: l, why: noNote, near: near}
+	b := brokenLink{link: l, why: noNote, near: near, name: foldName(l.Target)}
 	if near != "" && l.Kind == note.WikiLink && !strings.EqualFold(fileTitle(near), l.Target) {
 		b.why = onlyAlias
 	}

@@ -153,11 +153,11 @@ func (v *Vault) Links(ctx context.Context, p LinksParams) (*LinksResult, error) 
 	r.Path = f.docs[f.doc].path
 	if p.Direction != "in" {
 		r.Out = f.reach(g.out, f.doc, p.Depth)
-		for _, b := range g.broken[f.doc] {
+		for _, b := range g.of(f.doc).broken {
 			r.Broken = append(r.Broken, BrokenLink{Path: linkName(b.link), Title: b.link.Target, Line: b.link.Line,
 				Text: b.link.Text, Why: string(b.why), Near: b.near})
 		}
-		for _, u := range g.unsure[f.doc] {
+		for _, u := range g.of(f.doc).unsure {
 			r.Ambiguous = append(r.Ambiguous, AmbiguousLink{Path: linkName(u.link), Line: u.link.Line, Means: u.path,
 				Candidates: u.paths[:min(maxCandidates, len(u.paths))]})
 		}
@@ -175,14 +175,14 @@ func newLinksResult(w *view) *LinksResult {
 }
 
 // reach lists the notes within depth links, nearest first.
-func (w *view) reach(links [][]linkTo, from, depth int) []Linked {
+func (w *view) reach(links func(i int) []linkTo, from, depth int) []Linked {
 	out := []Linked{}
 	seen := map[int]bool{from: true}
 	ring := []int{from}
 	for range depth {
 		var next []int
 		for _, i := range ring {
-			for _, e := range links[i] {
+			for _, e := range links(i) {
 				if !seen[e.doc] {
 					seen[e.doc] = true
 					next = append(next, e.doc)
@@ -223,7 +223,7 @@ func (v *Vault) wholeGraph(ctx context.Context, p LinksParams) (*LinksResult, er
 		if !slices.Contains(cols, d.col) {
 			continue
 		}
-		orphan := len(g.out[i]) == 0 && len(g.in[i]) == 0
+		orphan := len(g.out(i)) == 0 && len(g.in(i)) == 0
 		if orphan {
 			r.Orphans++
 		}
@@ -231,8 +231,8 @@ func (v *Vault) wholeGraph(ctx context.Context, p LinksParams) (*LinksResult, er
 		r.Nodes = append(r.Nodes, Node{Path: w.name(i), Title: w.titleOf(i, c), Tags: append([]string{}, c.tags...),
 			Aliases: append([]string{}, c.aliases...), Exists: true, Orphan: orphan})
 		r.Edges = append(r.Edges, w.edges(g, i)...)
-		r.UnresolvedLinks += len(g.broken[i])
-		r.AmbiguousLinks += len(g.unsure[i])
+		r.UnresolvedLinks += len(g.of(i).broken)
+		r.AmbiguousLinks += len(g.of(i).unsure)
 	}
 	r.addMissing()
 	r.NodeCount, r.EdgeCount = len(r.Nodes), len(r.Edges)
@@ -260,10 +260,10 @@ func (w *view) edges(g *linkGraph, i int) []Edge {
 		}
 		out = append(out, Edge{From: w.name(i), To: to, Count: 1, Resolved: resolved})
 	}
-	for _, e := range g.out[i] {
+	for _, e := range g.out(i) {
 		add(w.name(e.doc), true)
 	}
-	for _, b := range g.broken[i] {
+	for _, b := range g.of(i).broken {
 		if b.why == noNote || b.why == onlyAlias {
 			add(b.link.Target, false)
 		}

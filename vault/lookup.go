@@ -53,9 +53,9 @@ func (v *Vault) findCitation(ctx context.Context, name, at string) (found, error
 }
 
 func (w *view) docAt(collection, p string) (int, bool) {
-	for _, i := range w.at(p) {
-		if w.docs[i].col.Name == collection {
-			return i, true
+	for _, c := range w.v.cols {
+		if c.Name == collection {
+			return w.find(c, p)
 		}
 	}
 	return 0, false
@@ -82,7 +82,7 @@ func (w *view) findDoc(ctx context.Context, name string) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	if docs := titles[foldName(name)]; len(docs) > 0 {
+	if docs := titles.docs(foldName(name)); len(docs) > 0 {
 		return w.only(name, docs)
 	}
 	return 0, w.notFound(name, w.candidates(titles, name))
@@ -101,11 +101,12 @@ func (w *view) only(name string, docs []int) (int, error) {
 }
 
 // candidates are the paths and titles that a mistaken name is compared with.
-func (w *view) candidates(titles map[string][]int, name string) []string {
-	near := nearest(path.Base(name), keysOf(titles), 3)
+func (w *view) candidates(titles named, name string) []string {
+	near := nearest(path.Base(name), titles.keys(), 3)
 	var paths []string
 	for _, n := range near {
-		for _, i := range titles[n][:min(2, len(titles[n]))] {
+		docs := titles.docs(n)
+		for _, i := range docs[:min(2, len(docs))] {
 			paths = append(paths, w.docs[i].path)
 		}
 	}
@@ -121,11 +122,21 @@ func keysOf[V any](m map[string]V) []string {
 	return keys
 }
 
+// allPaths are the paths of the docs, each once.
+func (w *view) allPaths() []string {
+	paths := make([]string, len(w.docs))
+	for i, d := range w.docs {
+		paths[i] = d.path
+	}
+	slices.Sort(paths)
+	return slices.Compact(paths)
+}
+
 // notFound says that there is no such note, and which there are nearby.
 func (w *view) notFound(name string, near []string) *Error {
 	err := errorf(NotFound, "no note %q in %s", clip(name, 200), w.short())
 	near = slices.DeleteFunc(near, func(p string) bool { return len(w.at(p)) == 0 })
-	for _, p := range nearest(name, keysOf(w.byPath), 3) {
+	for _, p := range nearest(name, w.allPaths(), 3) {
 		if !slices.Contains(near, p) {
 			near = append(near, p)
 		}

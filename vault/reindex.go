@@ -61,7 +61,10 @@ func (v *Vault) Reindex(ctx context.Context, p ReindexParams) (*Reindexed, error
 		if err := v.store.forget(ctx, x, w.blobs()); err != nil {
 			return nil, err
 		}
-		w.synced.Store(false)
+		v.forgetViews()
+		if w, err = v.read(ctx, p.At); err != nil {
+			return nil, err
+		}
 	}
 	r := &Reindexed{Seen: w.seen(), Documents: len(w.docs)}
 	if r.Added, err = w.syncInto(ctx, x); err != nil {

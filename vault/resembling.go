@@ -92,7 +92,7 @@ func (g *ground) meantLike(ctx context.Context, by *comparison, p string, src []
 	}
 	var twins []embed.Twin
 	if err == nil {
-		keep := func(id note.ID) bool { return g.untouched(g.where[id], p) }
+		keep := func(id note.ID) bool { return g.untouched(g.where()[id], p) }
 		twins, err = m.view.Resembling(ctx, own, alikeInMeaning, keep)
 	}
 	if err != nil {
@@ -104,7 +104,7 @@ func (g *ground) meantLike(ctx context.Context, by *comparison, p string, src []
 		return nil, err
 	}
 	for _, t := range twins[:min(len(twins), mostAlike)] {
-		hits = append(hits, index.Hit{Member: g.where[t.ID], Score: t.Match})
+		hits = append(hits, index.Hit{Member: g.where()[t.ID], Score: t.Match})
 	}
 	return hits, nil
 }

@@ -274,7 +274,7 @@ func (w *view) readBlob(ctx context.Context, collection string, id note.ID) ([]b
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	if i, ok := w.where[id]; ok {
+	if i, ok := w.where()[id]; ok {
 		return w.bytes(i)
 	}
 	for _, c := range w.v.cols {

@@ -22,7 +22,8 @@ func (w *view) siteSearch(ctx context.Context, docs []*site.Doc) (*site.SearchDa
 	for i, d := range docs {
 		members[i] = index.Member{Collection: d.Collection, Path: d.Path, Blob: d.Blob}
 	}
-	text, err := x.ViewOf(ctx, members, w.load, func(id note.ID) (*note.Note, []byte, error) { return w.note(w.where[id]) })
+	where := w.where()
+	text, err := x.ViewOf(ctx, members, w.load, func(id note.ID) (*note.Note, []byte, error) { return w.note(where[id]) })
 	if err != nil {
 		return nil, err
 	}

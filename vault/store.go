@@ -157,8 +157,9 @@ func (w *view) syncInto(ctx context.Context, x *index.Index) (added int, err err
 	if w.synced.Load() {
 		return 0, nil
 	}
-	ids := w.blobs()
-	if len(x.Missing(ids)) == 0 {
+	old := w.earlier(func(c *contents) bool { return c.synced.Load() })
+	blobs := w.blobsSince(old)
+	if len(x.Missing(blobs.ids())) == 0 {
 		w.synced.Store(true)
 		return 0, nil
 	}
@@ -170,13 +171,13 @@ func (w *view) syncInto(ctx context.Context, x *index.Index) (added int, err err
 	}
 	defer collectMore()()
 	var mu sync.Mutex // the index reports from several goroutines
-	added, err = x.Sync(ctx, ids, w.load, func(done, total int) {
+	added, err = x.Sync(ctx, blobs.ids(), blobs.load, func(done, total int) {
 		mu.Lock()
 		defer mu.Unlock()
 		w.v.report(done, total, "indexing")
 	})
 	if err == nil && added > 0 {
-		err = x.Merge(ctx, ids)
+		err = x.Merge(ctx, func(id note.ID) bool { _, ok := w.where()[id]; return ok })
 	}
 	if err != nil {
 		if cerr := ctxErr(ctx); cerr != nil {
@@ -220,7 +221,8 @@ func (w *view) textView(ctx context.Context) (*index.View, error) {
 	for i, d := range w.docs {
 		members[i] = index.Member{Collection: d.col.Name, Path: d.path, Blob: d.blob}
 	}
-	text, err := x.ViewOf(ctx, members, w.load, func(id note.ID) (*note.Note, []byte, error) { return w.note(w.where[id]) })
+	where := w.where()
+	text, err := x.ViewOf(ctx, members, w.load, func(id note.ID) (*note.Note, []byte, error) { return w.note(where[id]) })
 	if err != nil {
 		return nil, err
 	}

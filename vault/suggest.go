@@ -159,10 +159,10 @@ func (w *view) sayableNames(i int) []string {
 // the first that is written as a name, else the first. What stands nowhere in the source need not be parsed.
 func (w *view) unlinkedIn(g *linkGraph, t *names, i int, src []byte) (out []unlinked) {
 	known := map[int]bool{i: true}
-	for _, e := range g.out[i] {
+	for _, e := range g.out(i) {
 		known[e.doc] = true
 	}
-	for _, b := range g.broken[i] {
+	for _, b := range g.of(i).broken {
 		if b.near != "" { // by a name that it has: to be mended, not added
 			if j, ok := w.docAt(w.docs[i].col.Name, b.near); ok {
 				known[j] = true

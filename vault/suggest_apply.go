@@ -94,8 +94,8 @@ func (g *ground) linkMentions(ctx context.Context, p LinksParams, s *Suggestions
 // with [[name]].
 func (g *linkGraph) prefersMarkdown(w *view, c *collection) bool {
 	markdown := 0
-	for i, out := range g.out {
-		for _, l := range out {
+	for i := range g.by {
+		for _, l := range g.out(i) {
 			if w.docs[i].col != c {
 				continue
 			}

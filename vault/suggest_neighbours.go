@@ -54,7 +54,7 @@ func (w *view) lonely(g *linkGraph, keep func(i int) bool) (docs []int) {
 		}
 	}
 	slices.SortStableFunc(docs, func(a, b int) int {
-		return cmp.Compare(len(g.out[a])+len(g.in[a]), len(g.out[b])+len(g.in[b]))
+		return cmp.Compare(len(g.out(a))+len(g.in(a)), len(g.out(b))+len(g.in(b)))
 	})
 	return docs[:min(len(docs), mostLonely)]
 }
@@ -62,7 +62,7 @@ func (w *view) lonely(g *linkGraph, keep func(i int) bool) (docs []int) {
 // joined reports whether a link leads from one doc to the other, either way.
 func (g *linkGraph) joined(i, j int) bool {
 	leads := func(l linkTo) bool { return l.doc == j }
-	return slices.ContainsFunc(g.out[i], leads) || slices.ContainsFunc(g.in[i], leads)
+	return slices.ContainsFunc(g.out(i), leads) || slices.ContainsFunc(g.in(i), leads)
 }
 
 // nearest returns the notes of its collection that are nearest to doc i, each with a

@@ -17,9 +17,9 @@ type evidence struct {
 
 func (w *view) evidence(g *linkGraph, said map[string]int) *evidence {
 	e := &evidence{said: said, linked: map[string]int{}, sections: map[string][]int{}, notes: len(w.docs)}
-	for i, out := range g.out {
+	for i := range g.by {
 		once := map[string]bool{}
-		for _, l := range out {
+		for _, l := range g.out(i) {
 			once[nameKey(mention{doc: l.doc, name: foldName(l.link.Text)})] = true
 			once[exactKey(l.doc, l.link.Text)] = true
 		}

@@ -47,12 +47,13 @@ type shared struct {
 
 	rules []pathRule // who sees what, by path
 
-	mu      sync.Mutex
-	views   []*contents               // most recently used last
-	stands  *standing                 // what base branches said last of who sees their notes
-	bygones map[string]*bygone        // where notes were that somebody does not see now, by [sight.key]
-	checked map[string][]CheckFinding // what was wrong with drafts
-	now     func() time.Time
+	mu        sync.Mutex
+	views     []*contents               // most recently used last
+	relations []relation                // between views
+	stands    *standing                 // what base branches said last of who sees their notes
+	bygones   map[string]*bygone        // where notes were that somebody does not see now, by [sight.key]
+	checked   map[string][]CheckFinding // what was wrong with drafts
+	now       func() time.Time
 }
 
 // repo is one git repository and the collections in it.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"path"
 	"slices"
@@ -42,14 +41,14 @@ type contents struct {
 	worktree bool
 	tree     string
 	draft    bool  // of a commit that only drafts reach
+	whole    bool  // nothing is hidden of it
 	docs     []doc // by (collection, path)
 	gone     []doc // notes of the base commit that the work tree lacks
 	problems []gitstore.Problem
 	others   map[*collection][]string // files that are no notes: what links may lead to as well
 
-	byPath   map[string]int   // path → its first doc
-	samePath map[string][]int // path → docs, where several collections have it
-	where    map[note.ID]int  // blob → first doc, to read it
+	placing sync.Once
+	firsts  map[note.ID]int // see where
 
 	synced  atomic.Bool // all that is derived of the docs is there
 	partial atomic.Bool // a note could not be read: what was derived is not to be kept
@@ -60,12 +59,14 @@ type contents struct {
 	finders map[*collection]*note.Resolver // see keptResolvers
 	text    *index.View
 	cards   []*card
-	called  []docNames
-	names   map[string][]int // folded title, alias → docs
+	names   *table[string] // by folded title, file name, alias
 	dates   map[*repo]*gitstore.Dates
+	dated   []*dated // by doc
 	links   *linkGraph
-	alike   map[comparedBy]map[int]overlap // what notes have in common with an earlier one
-	near    map[*embed.Index]*covered      // vectors, by the model they are of
+	alike   *overlaps
+	held    *table[holding]
+	checkup *checkup
+	near    map[*embed.Index]*covered // vectors, by the model they are of
 }
 
 const cachedViews = 6
@@ -86,7 +87,7 @@ func (v *Vault) readBases(ctx context.Context, bases []base) (_ *view, err error
 	if err != nil {
 		return nil, err
 	}
-	w := &view{v, &contents{bases: bases, others: map[*collection][]string{}}}
+	w := &view{v, &contents{bases: bases, whole: s.all, others: map[*collection][]string{}}}
 	trees, err := w.scan(ctx)
 	if err != nil {
 		return nil, err
@@ -98,16 +99,28 @@ func (v *Vault) readBases(ctx context.Context, bases []base) (_ *view, err error
 	if old := v.cachedView(w.key); old != nil {
 		return &view{v, old}, nil
 	}
-	for _, b := range bases {
+	listed, err := w.listSince(ctx, s)
+	if err == nil && !listed {
+		err = w.listAll(ctx, s, trees)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &view{v, v.cacheView(w.contents)}, nil
+}
+
+// listAll lists what w's commits and work trees have and s lets through.
+func (w *view) listAll(ctx context.Context, s *sight, trees worktrees) error {
+	for _, b := range w.bases {
 		if err := w.list(ctx, s, b, trees); err != nil {
-			return nil, err
+			return err
 		}
 	}
 	if err := s.keep(ctx, w.contents); err != nil {
-		return nil, err
+		return err
 	}
 	w.finish()
-	return &view{v, v.cacheView(w.contents)}, nil
+	return nil
 }
 
 // worktrees are the files on disk of the collections that are read from there.
@@ -117,7 +130,8 @@ type worktrees map[*collection]*gitstore.Tree
 func (t worktrees) key() string {
 	var ids []string
 	for c, tree := range t {
-		ids = append(ids, c.Name+" "+tree.ID.String())
+		others := sha256.Sum256([]byte(strings.Join(tree.Others, "\x00")))
+		ids = append(ids, fmt.Sprintf("%s %s %x", c.Name, tree.ID, others))
 	}
 	slices.Sort(ids)
 	return strings.Join(ids, "\n")
@@ -221,46 +235,32 @@ func pathsOf(files []gitstore.File) []string {
 	return paths
 }
 
-// finish sorts the docs and builds the maps.
+// finish sorts the docs, and names those of work trees.
 func (w *view) finish() {
 	if !slices.IsSortedFunc(w.docs, doc.compare) {
 		slices.SortFunc(w.docs, doc.compare)
 	}
-	w.byPath = make(map[string]int, len(w.docs))
-	w.samePath = map[string][]int{}
-	w.where = make(map[note.ID]int, len(w.docs))
+	if !w.worktree {
+		return
+	}
 	var list []byte
-	for i, d := range w.docs {
-		if first, ok := w.byPath[d.path]; !ok {
-			w.byPath[d.path] = i
-		} else if len(w.samePath[d.path]) == 0 {
-			w.samePath[d.path] = []int{first, i}
-		} else {
-			w.samePath[d.path] = append(w.samePath[d.path], i)
-		}
-		if _, ok := w.where[d.blob]; !ok {
-			w.where[d.blob] = i
-		}
-		if w.worktree {
-			list = append(append(append(append(list, d.col.Name...), 0), d.path...), 0)
-			list = append(list, d.blob[:]...)
-		}
+	for _, d := range w.docs {
+		list = append(append(append(append(list, d.col.Name...), 0), d.path...), 0)
+		list = append(list, d.blob[:]...)
 	}
-	if w.worktree {
-		sum := sha256.Sum256(list)
-		w.tree = hex.EncodeToString(sum[:20])
-	}
+	sum := sha256.Sum256(list)
+	w.tree = hex.EncodeToString(sum[:20])
 }
 
 // at returns the docs of that path: one per collection.
-func (w *view) at(path string) []int {
-	if docs := w.samePath[path]; docs != nil {
-		return docs
+func (w *view) at(path string) (docs []int) {
+	for _, c := range w.v.cols {
+		if i, ok := w.find(c, path); ok {
+			docs = append(docs, i)
+		}
 	}
-	if i, ok := w.byPath[path]; ok {
-		return []int{i}
-	}
-	return nil
+	slices.Sort(docs)
+	return docs
 }
 
 func (v *Vault) cachedView(key string) *contents {
@@ -288,48 +288,26 @@ func (v *Vault) cacheView(w *contents) *contents {
 	}
 	v.views = append(v.views, w)
 	if len(v.views) > cachedViews {
+		evicted := v.views[0]
 		v.views = slices.Delete(v.views, 0, 1)
+		v.relations = slices.DeleteFunc(v.relations, func(r relation) bool { return r.now == evicted || r.then == evicted })
 	}
 	return w
 }
 
-// blobs returns each blob of the view once, in order of its first doc.
-func (w *view) blobs() []note.ID {
-	ids := make([]note.ID, 0, len(w.where))
-	for i, d := range w.docs {
-		if w.where[d.blob] == i {
-			ids = append(ids, d.blob)
-		}
-	}
-	return ids
+// forgetViews drops what is kept in memory of views.
+func (v *Vault) forgetViews() {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.views, v.relations = nil, nil
 }
 
-// load reads the bytes of blobs of the view, wherever they are: in a
-// repository's objects or, not yet committed, in its work tree.
+// blobs returns each blob of the view once, in order of its first doc.
+func (w *view) blobs() []note.ID { return w.blobsSince(nil).ids() }
+
+// load reads the bytes of blobs of the view.
 func (w *view) load(ctx context.Context, ids []note.ID, fn func(note.ID, []byte, error) error) error {
-	for _, b := range w.bases {
-		var mine []note.ID
-		for _, id := range ids {
-			if d := w.docs[w.where[id]]; d.col.repo != b.repo {
-				continue
-			} else if d.uncommitted {
-				src, err := w.bytes(w.where[id])
-				if errors.Is(err, gitstore.ErrChanged) {
-					return err // the view is out of date
-				}
-				if err := w.pass(fn, id, src, err); err != nil {
-					return err
-				}
-			} else {
-				mine = append(mine, id)
-			}
-		}
-		err := b.repo.Blobs(ctx, mine, func(id note.ID, src []byte, err error) error { return w.pass(fn, id, src, err) })
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+	return w.blobsSince(nil).load(ctx, ids, fn)
 }
 
 // pass hands a blob on, and remembers when one could not be read.
