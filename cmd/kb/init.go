@@ -1,9 +1,7 @@
 package main
 
 import (
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -29,19 +27,10 @@ func (i initCmd) Run(c *cli) error {
 	if err != nil {
 		return err
 	}
-	mode := os.O_WRONLY | os.O_CREATE | os.O_EXCL
-	if i.Force {
-		mode = os.O_WRONLY | os.O_CREATE | os.O_TRUNC
-	}
-	f, err := os.OpenFile(file, mode, 0o644)
-	if errors.Is(err, fs.ErrExist) {
+	if _, err := os.Lstat(file); err == nil && !i.Force {
 		return &vault.Error{Code: vault.Conflict, Message: file + " exists", Hint: "--force replaces it"}
 	}
-	if err != nil {
-		return err
-	}
-	_, err = f.WriteString(text)
-	if err = errors.Join(err, f.Close()); err != nil {
+	if err := replaceFile(file, []byte(text)); err != nil {
 		return err
 	}
 	if c.wantsJSON() {

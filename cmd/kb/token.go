@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -179,7 +180,7 @@ func tokenError(err error) error {
 		e.Code, e.Hint = vault.Conflict, "kb token revoke ends it, or give this one another name"
 	case errors.Is(err, access.ErrNotFound):
 		e.Code, e.Hint = vault.NotFound, "kb token list shows the tokens"
-	case errors.Is(err, os.ErrPermission):
+	case errors.As(err, new(*fs.PathError)), errors.As(err, new(*os.LinkError)):
 		e.Code = vault.Internal
 	}
 	return e

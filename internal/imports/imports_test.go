@@ -39,6 +39,7 @@ var ours = map[string][]string{
 	"kb/cmd/kb/tui":         {"kb/internal/diff"},
 	"kb/internal/vaulttest": {"kb/vault"},
 	"kb/internal/ptytest":   {},
+	"kb/internal/faults":    {},
 	"kb/internal/imports":   {},
 	"kb/bench":              {},
 }
