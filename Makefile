@@ -5,7 +5,7 @@ VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 LDFLAGS  = -X kb/vault.Version=$(VERSION)
 BIN     ?= bin/kb
 
-.PHONY: build site-assets demo test race check golden fuzz bench lint cross
+.PHONY: build site-assets demo test race browser check golden fuzz bench lint cross
 build: ## the program
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $(BIN) ./cmd/kb
 
@@ -29,7 +29,11 @@ cross: ## the default build on every platform
 race: ## the tests under the race detector
 	$(GO) test -race ./...
 
-check: lint test race cross ## everything before a release
+browser: ## the site in Chromium: barriers, keys, hostile notes, Lighthouse; skipped where npm or Chromium is missing
+	-npm ci --prefix site/testdata/browser --ignore-scripts --no-audit --no-fund
+	KB_LONG=1 $(GO) test -count=1 -timeout 30m -run Browser ./site
+
+check: lint test race cross browser ## everything before a release
 
 golden: ## rewrite the golden files; read the diff
 	$(GO) test ./cmd/kb ./cmd/kb/tui ./mcp ./vault -update

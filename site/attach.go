@@ -2,6 +2,7 @@ package site
 
 import (
 	"bytes"
+	"html"
 	"path"
 	"regexp"
 	"strings"
@@ -32,19 +33,26 @@ func publishable(name string, data []byte) (_ []byte, ext string, ok bool) {
 }
 
 // liveSVG finds what could run or load something in an SVG file that is opened
-// by itself: scripts, event handlers, foreign elements, entities, and references
-// to anything but a part of the file or a picture within it.
+// by itself: scripts, event handlers, foreign elements, entities, what a style
+// hides, and references to anything but a part of the file or a picture within it.
 var (
-	liveSVG = regexp.MustCompile(`(?i)<\s*(?:[a-z0-9_-]+:)?(?:script|foreignobject|iframe|object|embed|handler|listener|set|animate)\b|[\s"'/]on[a-z]+\s*=|<!ENTITY|<!DOCTYPE[^>]*\[|<\?xml-stylesheet|@import|javascript:`)
-	svgRefs = regexp.MustCompile(`(?i)(?:href|src)\s*=\s*(?:"([^"]*)"|'([^']*)')`)
+	liveSVG = regexp.MustCompile(`(?i)<\s*(?:[a-z0-9_-]+:)?(?:script|foreignobject|iframe|object|embed|handler|listener|set|animate)\b|[\s"'/]on[a-z]+\s*=|<!ENTITY|<!DOCTYPE[^>]*\[|<\?xml-stylesheet|@import|\bimage-set\(|\\[0-9a-z]|javascript:`)
+	svgRefs = regexp.MustCompile(`(?i)(?:href|src)\s*=\s*(?:"([^"]*)"|'([^']*)')|\burl\(\s*["']?([^)]*)`)
 )
 
 func inertSVG(data []byte) bool {
-	if bytes.HasPrefix(data, []byte{0xff, 0xfe}) || bytes.HasPrefix(data, []byte{0xfe, 0xff}) || liveSVG.Match(data) {
+	if bytes.HasPrefix(data, []byte{0xff, 0xfe}) || bytes.HasPrefix(data, []byte{0xfe, 0xff}) {
+		return false
+	}
+	return inertXML(data) && inertXML([]byte(html.UnescapeString(string(data))))
+}
+
+func inertXML(data []byte) bool {
+	if liveSVG.Match(data) {
 		return false
 	}
 	for _, m := range svgRefs.FindAllSubmatch(data, -1) {
-		ref := strings.TrimSpace(string(m[1]) + string(m[2]))
+		ref := strings.TrimSpace(string(m[1]) + string(m[2]) + string(m[3]))
 		if strings.Contains(ref, "&") || !strings.HasPrefix(ref, "#") && !strings.HasPrefix(ref, "data:image/png") && !strings.HasPrefix(ref, "data:image/jpeg") {
 			return false
 		}

@@ -1,11 +1,12 @@
 import { diagrams } from "./diagrams";
 import { graph } from "./graph";
 import { near } from "./near";
-import { asOf, copying, live, navigation, outline, previews, theme } from "./page";
+import { asOf, copying, live, navigation, outline, previews, scrollers, theme } from "./page";
 import { marks, search } from "./search/ui";
 
 theme();
 outline();
+scrollers();
 copying();
 asOf();
 previews();

@@ -44,7 +44,12 @@ export async function navigation(): Promise<void> {
     narrow.addEventListener("change", show);
     menu.addEventListener("click", () => menu.setAttribute("aria-expanded", String(nav.classList.toggle("open"))));
     document.addEventListener("keydown", (e) => {
-      if (e.key === "Escape" && nav.classList.contains("open")) menu.click();
+      if (e.key !== "Escape" || !nav.classList.contains("open")) return;
+      menu.click();
+      menu.focus();
+    });
+    document.addEventListener("focusin", (e) => {
+      if (nav.classList.contains("open") && (e.target as Element).closest("main, .side, .bottom")) menu.click(); // it covers them
     });
   }
   const current = here();
@@ -84,6 +89,17 @@ function entry(n: NavNode, current: string): HTMLLIElement {
 
 function holds(n: NavNode, page: string): boolean {
   return n.p === page || !!n.i?.some((x) => holds(x, page));
+}
+
+// scrollers lets the keys reach what is wider than its place, and skip what is not.
+export function scrollers(): void {
+  const sized = new ResizeObserver((entries) => {
+    for (const { target: e } of entries) {
+      if (e.scrollWidth > e.clientWidth) e.setAttribute("tabindex", "0");
+      else e.removeAttribute("tabindex");
+    }
+  });
+  for (const e of document.querySelectorAll("main :is(pre, .table, .math, figure.diagram, .body > table)")) sized.observe(e);
 }
 
 // outline marks the heading that is being read.

@@ -72,7 +72,13 @@ class Finder {
     }
   }
 
+  // busy says whether the list is of something else than the field.
+  private busy(busy: boolean): void {
+    this.list.setAttribute("aria-busy", String(busy));
+  }
+
   private later(): void {
+    this.busy(true);
     clearTimeout(this.timer);
     this.timer = window.setTimeout(() => void this.search(), pause);
   }
@@ -81,18 +87,25 @@ class Finder {
     clearTimeout(this.timer);
     const query = this.input.value.trim();
     const turn = ++this.turn;
+    this.busy(true);
     this.shown(query);
     this.offer();
-    if (!query) return this.clear("", "");
+    if (!query) return this.end("", "");
     try {
       const answer = await (await searcher()).search(query);
       const first = await answer.results(0, page);
       if (turn !== this.turn) return; // something else is asked for by now
       this.clear(query, said(answer));
       this.append(answer, first, turn);
+      this.busy(false);
     } catch (e) {
-      if (turn === this.turn) this.clear(query, "Search failed: " + (e as Error).message);
+      if (turn === this.turn) this.end(query, "Search failed: " + (e as Error).message);
     }
+  }
+
+  private end(query: string, status: string): void {
+    this.clear(query, status);
+    this.busy(false);
   }
 
   private clear(query: string, status: string): void {
@@ -175,8 +188,9 @@ function fill(link: HTMLAnchorElement, passage: HTMLElement, page: string, x: Ex
   const words = [...new Set(x.text.filter((p) => p.mark).map((p) => p.s))].slice(0, 8);
   const mark = words.length ? "?mark=" + words.map(encodeURIComponent).join("+") : "";
   link.href = root() + encodeURI(page) + mark + (x.anchor ? "#" + encodeURIComponent(x.anchor) : "");
-  if (x.heading) passage.append(element("i", { textContent: x.heading + " · " }));
+  if (x.heading) passage.append(element("i", { textContent: x.text.some((p) => p.s) ? x.heading + " · " : x.heading }));
   for (const part of x.text) passage.append(part.mark ? element("mark", { textContent: part.s }) : part.s);
+  passage.hidden = !passage.textContent;
 }
 
 // said tells in words how a search went.
@@ -240,6 +254,11 @@ function searchDialog(): void {
       close.addEventListener("click", () => dialog!.close());
       dialog = element("dialog", { className: "finder" }, element("header", {}, finder.input, close), finder.recent, finder.status, finder.list, finder.more);
       dialog.setAttribute("aria-label", "Search");
+      dialog.addEventListener("keydown", (e) => {
+        if (e.key !== "Escape" || e.isComposing) return;
+        e.preventDefault(); // which would only empty the field
+        dialog!.close();
+      });
       dialog.addEventListener("click", (e) => {
         if (e.target === dialog) dialog!.close();
       });
