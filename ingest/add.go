@@ -35,6 +35,7 @@ type Vault interface {
 type Options struct {
 	Collection   string
 	Directory    string
+	Template     string // of new notes
 	Tags         []string
 	Draft        string // default: vault.InboxDraft
 	Message      string
@@ -118,7 +119,7 @@ func (a *Adder) report(done, total int, what string) {
 }
 
 func (a *Adder) params(batch []vault.Import) vault.AddParams {
-	return vault.AddParams{Notes: batch, Collection: a.Collection, Directory: a.Directory, Tags: a.Tags, Draft: a.Draft, Message: a.Message, DryRun: a.DryRun, LeaveDeleted: a.LeaveDeleted}
+	return vault.AddParams{Notes: batch, Collection: a.Collection, Directory: a.Directory, Template: a.Template, Tags: a.Tags, Draft: a.Draft, Message: a.Message, DryRun: a.DryRun, LeaveDeleted: a.LeaveDeleted}
 }
 
 // learn asks the vault what it has.

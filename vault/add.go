@@ -20,6 +20,7 @@ type AddParams struct {
 	Notes      []Import `json:"notes" required:"" help:"documents as Markdown, with where each is from; the command makes them of files and URLs"`
 	Collection string   `json:"collection,omitempty" help:"needed when several are writable"`
 	Directory  string   `json:"directory,omitempty" help:"within the collection"`
+	Template   string   `json:"template,omitempty" help:"of new notes: note, research, or the vault's own; its text goes around the document's"`
 	Tags       []string `json:"tags,omitempty" also:"tag" help:"tags of new notes, beside the document's own"`
 	Draft      string   `json:"draft,omitempty" default:"inbox" help:"draft to add to"`
 	Message    string   `json:"message,omitempty" help:"why, for the reviewer"`

@@ -102,6 +102,40 @@ func (a *adding) render(n *Import, x *imported, title string) ([]byte, error) {
 	return slices.Concat(head, []byte("\n"), x.body), nil
 }
 
+// importedTexts are what a template can have of a document.
+func importedTexts(title, body, date, source string) map[string]string {
+	return map[string]string{"title": title, "body": body, "date": date, "source": source}
+}
+
+// dress puts a new note into the call's template: its properties, as far as the
+// document has none, and the text around the document's.
+func (a *adding) dress(n *Import, x *imported, title string, src []byte) ([]byte, error) {
+	head, _, now := splitNote(src)
+	more, text, err := a.template.render(importedTexts(title, string(x.body), a.now.Format(time.DateOnly), n.Source), nil)
+	if err != nil {
+		return nil, err
+	}
+	var fields []note.Field
+	for _, f := range more {
+		_, has := now.Field(f.Key)
+		switch {
+		case f.Key == "tags":
+			fields = append(fields, note.Field{Key: "tags", Value: joinTags((&note.Note{Fields: more}).Strings("tags"), now.Strings("tags"))})
+		case !has && !slices.Contains(append(importFields, fieldSource, fieldOriginal), strings.ToLower(f.Key)):
+			value, err := plainValue(f)
+			if err != nil {
+				return nil, err
+			}
+			fields = append(fields, note.Field{Key: f.Key, Value: value})
+		}
+	}
+	dressed, err := note.SetFields(slices.Concat(head, []byte("\n"), []byte(text)), fields)
+	if err != nil {
+		return nil, errorf(Usage, "template %s: %w", a.template.name, err)
+	}
+	return dressed, nil
+}
+
 // described are the properties that people see, as far as the document does not
 // have them.
 func (a *adding) described(n *Import, x *imported, title string) (fields []note.Field) {

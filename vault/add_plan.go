@@ -26,6 +26,7 @@ type adding struct {
 	changes  []fileChange
 	pristine []fileChange // updated notes as the source has them, where people's edits make them another text
 	files    map[string]bool
+	template *template // of new notes; may be nil
 	result   *Added
 }
 
@@ -48,6 +49,11 @@ func (a *adding) edit(ctx context.Context, g *ground) ([]fileChange, error) {
 	var err error
 	if a.shelf, err = newShelf(ctx, g); err != nil {
 		return nil, err
+	}
+	if a.p.Template != "" {
+		if a.template, err = a.v.template(ctx, a.col, g.tip, a.p.Template); err != nil {
+			return nil, err
+		}
 	}
 	for i := range a.p.Notes {
 		a.v.report(i, len(a.p.Notes), "adding")
@@ -138,6 +144,13 @@ func (a *adding) add(n *Import, parsed *imported, done *AddedNote) error {
 	src, err := a.render(n, parsed, title)
 	if err != nil {
 		return err
+	}
+	if a.template != nil {
+		// As an edit of the import: the next one is merged into it.
+		a.pristine = append(a.pristine, fileChange{path: at, now: src})
+		if src, err = a.dress(n, parsed, title, src); err != nil {
+			return err
+		}
 	}
 	if err := a.beside(at, n.Files, done); err != nil {
 		return err

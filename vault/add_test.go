@@ -286,6 +286,58 @@ func TestMergeOfImports(t *testing.T) {
 	}
 }
 
+// A template goes around the text of a new note. What the source changes goes into
+// what the template made of it.
+func TestAddTemplate(t *testing.T) {
+	dir := vaulttest.Repo(t, addedTo+`
+-- .kb/templates/clip.md --
+---
+tags: [clipped]
+status: inbox
+source: https://evil.example/
+source_hash: forged
+---
+# {{title}}
+
+Clipped from {{source}}.
+
+## Text
+
+{{body}}
+
+## My notes
+
+To be written.
+-- @commit 2024-01-02 template --
+`)
+	s := vaulttest.Service(t, dir)
+	clip := map[string]any{"template": "clip", "tags": []string{"news"}}
+	if got := outcome(addTo(t, s, clip, document("https://example.org/a", "Page A", imported))); got != "added page-a.md" {
+		t.Fatalf("got %q", got)
+	}
+	for _, step := range []struct{ body, want, says string }{
+		{imported, "skipped page-a.md", "To be written."},
+		{strings.Replace(imported, "Two lines.", "Two lines, changed.", 1), "updated page-a.md", "Two lines, changed."},
+		{strings.Replace(imported, "Two lines.", "Two lines, again.", 1), "updated page-a.md", "Two lines, again."},
+	} {
+		if got := outcome(addTo(t, s, clip, document("https://example.org/a", "Page A", step.body))); got != step.want {
+			t.Errorf("got %q, want %q", got, step.want)
+		}
+		text := vaulttest.Git(t, dir, "show", "drafts/inbox:notes/page-a.md")
+		for _, want := range []string{"status: inbox", "- clipped", "- news", "source: https://example.org/a", "Clipped from https://example.org/a.", "## My notes", step.says} {
+			if !strings.Contains(text, want) {
+				t.Errorf("%q is not in\n%s", want, text)
+			}
+		}
+		if strings.Contains(text, "evil") || strings.Contains(text, "forged") || strings.Contains(text, "<<<<") {
+			t.Errorf("got\n%s", text)
+		}
+	}
+	if r, err := try[vault.Added](s, "kb_add", map[string]any{"template": "none", "notes": []map[string]any{document("", "X", "X.\n")}}); vault.AsError(err).Code != vault.NotFound {
+		t.Errorf("got %+v, %v", r, err)
+	}
+}
+
 // asAgent calls an operation as an agent does.
 func asAgent(t *testing.T, s *vault.Service, op string, args map[string]any) error {
 	t.Helper()

@@ -25,7 +25,7 @@ type recipeCommands struct {
 
 type recipeRunCmd struct {
 	Name         string `arg:"" help:"Recipe."`
-	Collection   string `help:"Needed when several are writable." placeholder:"NAME"`
+	Collection   string `help:"Which takes the notes (default: what the recipe says)." placeholder:"NAME"`
 	Draft        string `help:"Draft to add to (default: recipe- and its name)." placeholder:"NAME"`
 	DryRun       bool   `help:"Show the notes, write nothing. Commands run."`
 	AllowPrivate bool   `help:"Fetch from this machine and its network too."`
@@ -56,7 +56,7 @@ func (a recipeRunCmd) Run(c *cli) (err error) {
 	bar := c.newProgress()
 	defer bar.finish()
 	adder := &ingest.Adder{Vault: calls, Reader: &ingest.Reader{Web: web}, Report: bar.report, Options: ingest.Options{
-		Collection: a.Collection, Directory: x.Recipe.Directory, Tags: x.Recipe.Tags, Draft: a.Draft, DryRun: a.DryRun,
+		Collection: x.Collection, Directory: x.Recipe.Directory, Template: x.Recipe.Template, Tags: x.Recipe.Tags, Draft: a.Draft, DryRun: a.DryRun,
 		Message: "Run recipe " + x.Name, LeaveDeleted: true}}
 	r, err := runRecipe(c.ctx, adder, x)
 	bar.finish()
@@ -74,6 +74,9 @@ func findRecipe(c *cli, calls *calls, name, collection string) (*vault.RecipeInf
 	found, err := callOp[vault.Recipes](c.ctx, calls, "recipe_list", vault.RecipeParams{Name: name, Collection: collection})
 	if err != nil {
 		return nil, err
+	}
+	if n := len(found.Recipes); n > 1 {
+		return nil, &vault.Error{Code: vault.Usage, Message: fmt.Sprintf("%d repositories have a recipe %s", n, name), Hint: "--collection NAME tells which is meant"}
 	}
 	x := &found.Recipes[0]
 	if !x.OK {

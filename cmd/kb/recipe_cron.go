@@ -13,7 +13,7 @@ import (
 
 type recipeCronCmd struct {
 	Name       string `arg:"" help:"Recipe."`
-	Collection string `help:"Needed when several are writable." placeholder:"NAME"`
+	Collection string `help:"Which takes the notes (default: what the recipe says)." placeholder:"NAME"`
 	Format     string `help:"What is printed: crontab, systemd or workflow (default ${default})." enum:"crontab,systemd,workflow" default:"crontab"`
 }
 
@@ -55,9 +55,9 @@ func (a recipeCronCmd) Run(c *cli) (err error) {
 	if err != nil {
 		return err
 	}
-	text := fmt.Sprintf("%s %s\n", schedules[when], strings.ReplaceAll(runLine(shellQuote, program, dir, x.Name), "%", `\%`))
+	text := fmt.Sprintf("%s %s\n", schedules[when], strings.ReplaceAll(a.runLine(shellQuote, program, dir), "%", `\%`))
 	if a.Format == "systemd" {
-		line := strings.ReplaceAll(runLine(systemdQuote, program, dir, x.Name), "%", "%%")
+		line := strings.ReplaceAll(a.runLine(systemdQuote, program, dir), "%", "%%")
 		text = fmt.Sprintf(units, x.Name, x.Name, line, x.Name, x.Name, when)
 	}
 	return c.print(s.Config(), &scheduled{x.Name, a.Format, text})
@@ -76,12 +76,16 @@ func (a recipeCronCmd) place(cfg *vault.Config) ([]string, error) {
 	return []string{flag, abs}, err
 }
 
-func runLine(quote func(string) string, program string, place []string, recipe string) string {
+func (a recipeCronCmd) runLine(quote func(string) string, program string, place []string) string {
 	words := append([]string{program}, place...)
 	for i := range words {
 		words[i] = quote(words[i])
 	}
-	return strings.Join(words, " ") + " recipe run " + recipe + " --yes"
+	line := strings.Join(words, " ") + " recipe run " + a.Name + " --yes"
+	if a.Collection != "" {
+		line += " --collection " + quote(a.Collection)
+	}
+	return line
 }
 
 func shellQuote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
