@@ -20,6 +20,9 @@ import (
 const mostFeedEntries = 50
 
 func isFeed(s *sniffed) bool {
+	if isJSONFeed(s) {
+		return true
+	}
 	if s.text == "" || s.seen == "text/html" || !strings.HasPrefix(strings.TrimLeft(s.text, "\ufeff \t\r\n"), "<") {
 		return false
 	}
@@ -27,13 +30,13 @@ func isFeed(s *sniffed) bool {
 	return kind == gofeed.FeedTypeAtom || kind == gofeed.FeedTypeRSS
 }
 
-// convertFeed makes a document of each entry of an RSS or Atom feed. Its key is
+// convertFeed makes a document of each entry of an RSS, Atom or JSON feed. Its key is
 // made of what the feed identifies the entry by, so that an entry that is published
 // again is the same document.
 func convertFeed(ctx context.Context, s *sniffed) ([]Doc, error) {
-	feed, err := gofeed.NewParser().Parse(bytes.NewReader(s.Data))
+	feed, err := parseFeed(s)
 	if err != nil {
-		return nil, fmt.Errorf("%w: the feed cannot be read: %w", ErrDamaged, err)
+		return nil, err
 	}
 	base, err := url.Parse(cmp.Or(s.Base, feed.Link))
 	if err != nil || !base.IsAbs() {
@@ -65,6 +68,17 @@ func convertFeed(ctx context.Context, s *sniffed) ([]Doc, error) {
 		docs[0].Notices = append(docs[0].Notices, fmt.Sprintf("the feed has %d entries: the newest %d are taken", all, mostFeedEntries))
 	}
 	return docs, nil
+}
+
+func parseFeed(s *sniffed) (*gofeed.Feed, error) {
+	if isJSONFeed(s) {
+		return parseJSONFeed(s.text)
+	}
+	feed, err := gofeed.NewParser().Parse(bytes.NewReader(s.Data))
+	if err != nil {
+		return nil, fmt.Errorf("%w: the feed cannot be read: %w", ErrDamaged, err)
+	}
+	return feed, nil
 }
 
 // published is when an entry was, or else changed; the zero time when it does not

@@ -41,6 +41,40 @@ func TestFeeds(t *testing.T) {
 	}
 }
 
+const jsonNews = `{"version": "https://jsonfeed.org/version/1.1", "title": "News", "home_page_url": "https://example.org/", "authors": [{"name": "Bo"}],
+"items": [
+ {"id": "1", "url": "/one", "title": "One", "content_html": "<p>An <b>old</b> one.</p><script>x</script>", "date_published": "2024-01-01T10:00:00Z", "tags": ["Retry Notes"]},
+ {"id": 2, "external_url": "https://example.net/two", "content_text": "Plain <b>text</b>.\n\nTwo.", "date_modified": "2024-01-02T10:00:00+01:00", "authors": [{"name": "Ada"}], "author": {"name": "Ida"}},
+ {"id": "3", "url": "javascript:alert(1)", "title": "Hostile", "summary": "Only a summary."},
+ {"id": "1", "title": "One again", "content_text": "x"}
+]}`
+
+func TestJSONFeed(t *testing.T) {
+	for _, media := range []string{"application/feed+json", "application/json", "text/html"} {
+		docs, err := Convert(t.Context(), Input{Name: "feed", MediaType: media, Base: "https://example.org/feed.json", Data: []byte("\ufeff" + jsonNews)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, d := range docs {
+			got = append(got, d.Type+"|"+d.Title+"|"+strings.Join(d.Tags, ",")+"|"+strings.Join(d.Authors, ",")+"|"+strings.ReplaceAll(d.Body, "\n", "/"))
+		}
+		want := []string{
+			`feed|https://example.net/two||Ada,Ida|<https://example.net/two>//Plain &lt;b&gt;text&lt;/b&gt;.//Two./`,
+			"feed|One|retry-notes|Bo|<https://example.org/one>//An **old** one./",
+			"feed|Hostile||Bo|Only a summary./",
+		}
+		if strings.Join(got, "\n") != strings.Join(want, "\n") {
+			t.Errorf("%s: got\n%s\nwant\n%s", media, strings.Join(got, "\n"), strings.Join(want, "\n"))
+		}
+	}
+	for _, bad := range []string{`{"version": "https://jsonfeed.org/version/1.1"}`, `{"version": "https://jsonfeed.org/version/1.1", "items": [{}]}`, `{"version": "https://jsonfeed.org/version/1.1", "items": 3}`} {
+		if docs, err := Convert(t.Context(), Input{Name: "feed.json", Data: []byte(bad)}); err == nil && strings.TrimSpace(docs[0].Body) != "" {
+			t.Errorf("%s: got %+v", bad, docs)
+		}
+	}
+}
+
 // An entry is known by what identifies it, whatever else of it changes.
 func TestFeedKeys(t *testing.T) {
 	key := func(item string) string {
@@ -78,4 +112,32 @@ func TestFeedLimits(t *testing.T) {
 	if err != nil || docs[0].Body != "<https://example.org/>\n" {
 		t.Errorf("a long entry: %v", err)
 	}
+}
+
+// Whatever a feed says, its entries are documents within bounds, each known by
+// another key.
+func FuzzFeed(f *testing.F) {
+	for _, seed := range []string{rss, atomFeed, jsonNews, `{"version":"https://jsonfeed.org/version/1","items":[{"id":{},"content_html":"<p"}]}`, "<rss><channel><item/></channel></rss>", "<feed><entry/></feed>"} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		s, err := sniff(Input{Data: data})
+		if err != nil || !isFeed(s) {
+			return
+		}
+		docs, err := convertFeed(t.Context(), s)
+		if err != nil {
+			return
+		}
+		keys := map[string]bool{}
+		for _, d := range docs {
+			if d.Key == "" || keys[d.Key] || len(d.Body) > MaxBody || strings.Contains(d.Body, "](javascript:") {
+				t.Errorf("key %q, %d bytes: %.200q", d.Key, len(d.Body), d.Body)
+			}
+			keys[d.Key] = true
+		}
+		if len(docs) > mostFeedEntries {
+			t.Errorf("%d documents", len(docs))
+		}
+	})
 }

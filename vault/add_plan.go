@@ -26,7 +26,8 @@ type adding struct {
 	changes  []fileChange
 	pristine []fileChange // updated notes as the source has them, where people's edits make them another text
 	files    map[string]bool
-	template *template // of new notes; may be nil
+	planned  map[string]bool // sources whose notes the call writes
+	template *template       // of new notes; may be nil
 	result   *Added
 }
 
@@ -45,7 +46,7 @@ type shelf struct {
 
 // edit plans the commit. It is called anew when another writer was faster.
 func (a *adding) edit(ctx context.Context, g *ground) ([]fileChange, error) {
-	a.now, a.changes, a.pristine, a.files, a.result = a.v.today(), nil, nil, map[string]bool{}, newAdded(a.p)
+	a.now, a.changes, a.pristine, a.files, a.planned, a.result = a.v.today(), nil, nil, map[string]bool{}, map[string]bool{}, newAdded(a.p)
 	var err error
 	if a.shelf, err = newShelf(ctx, g); err != nil {
 		return nil, err
@@ -101,12 +102,14 @@ func (a *adding) one(ctx context.Context, n *Import) error {
 		at, known := a.sources[n.Source]
 		same, twice := a.hashes[parsed.hash]
 		switch {
+		case n.Source != "" && a.planned[n.Source]:
+			err = errorf(Usage, "another document of this call has the same source")
 		case n.Source != "" && known:
 			done.Path = at
 			err = a.update(ctx, n, parsed, &done)
 		case twice:
 			done.Path = same
-			a.skip("the same text is there already", &done)
+			a.skip(a.sameText(same), &done)
 		case a.p.LeaveDeleted && n.Source != "" && a.deleted[n.Source] != "":
 			done.Path = a.deleted[n.Source]
 			a.skip("people deleted it", &done)
@@ -121,6 +124,14 @@ func (a *adding) one(ctx context.Context, n *Import) error {
 		return nil
 	}
 	return err
+}
+
+// sameText is why a document is left out whose text a note has from elsewhere.
+func (a *adding) sameText(at string) string {
+	if from := a.records[at].known(); from != "" {
+		return "the same text is there already, from " + from
+	}
+	return "the same text is there already"
 }
 
 // skip leaves a document out.
@@ -160,6 +171,7 @@ func (a *adding) add(n *Import, parsed *imported, done *AddedNote) error {
 	}
 	a.changes = append(a.changes, fileChange{path: at, now: src})
 	a.know(at, title, n.Source, parsed.hash)
+	a.planned[n.Source] = true
 	done.Path, done.Title, done.Pending = at, title, true
 	a.result.Added = append(a.result.Added, *done)
 	return nil

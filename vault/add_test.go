@@ -70,6 +70,8 @@ func TestAdd(t *testing.T) {
 		{"the same but for blank lines", nil, []map[string]any{document("https://example.org/a", "Page A", "\n\nText of a.\n\n")}, "skipped page-a.md"},
 		{"the same text from elsewhere", nil, []map[string]any{document("https://example.org/mirror", "Mirror", "Text of a.\n")}, "skipped page-a.md"},
 		{"twice in one call", nil, []map[string]any{document("https://example.org/c", "Page C", "Text of c.\n"), document("https://example.org/c2", "Page C2", "Text of c.\n")}, "added page-c.md; skipped page-c.md"},
+		{"a source twice in one call", nil, []map[string]any{document("https://example.org/t", "Page T", "Text of t.\n"), document("https://example.org/t", "Page T", "Another text of t.\n")}, "added page-t.md; failed "},
+		{"changed twice in one call", nil, []map[string]any{document("https://example.org/t", "Page T", "Third text.\n"), document("https://example.org/t", "Page T", "Fourth text.\n")}, "updated page-t.md; failed "},
 		{"a title that is taken", nil, []map[string]any{document("https://example.org/d", "FIRST", "Other text.\n")}, "added first-2.md"},
 		{"a changed source", nil, []map[string]any{document("https://example.org/a", "Page A", "Text of a, changed.\n")}, "updated page-a.md"},
 		{"in a directory", map[string]any{"directory": "deep/er/"}, []map[string]any{document("file:e", "Page A", "E.\n")}, "added deep/er/page-a-2.md"},
@@ -335,6 +337,17 @@ To be written.
 	}
 	if r, err := try[vault.Added](s, "kb_add", map[string]any{"template": "none", "notes": []map[string]any{document("", "X", "X.\n")}}); vault.AsError(err).Code != vault.NotFound {
 		t.Errorf("got %+v, %v", r, err)
+	}
+}
+
+// Who adds the same text from another place is told which note has it, and where
+// that is from.
+func TestAddFromElsewhere(t *testing.T) {
+	s := vaulttest.Service(t, vaulttest.Repo(t, addedTo))
+	addTo(t, s, nil, document("https://example.org/a", "Page A", imported))
+	r := addTo(t, s, nil, document("https://mirror.example/a", "Mirror", imported))
+	if got := outcome(r); got != "skipped page-a.md" || !strings.Contains(r.Skipped[0].Reason, "already, from https://example.org/a") {
+		t.Errorf("got %q: %+v", got, r.Skipped)
 	}
 }
 

@@ -91,7 +91,7 @@ func (a *adding) replace(n *Import, x *imported, head, merged []byte, done *Adde
 		a.pristine = append(a.pristine, fileChange{path: done.Path, now: pure})
 	}
 	a.changes = append(a.changes, fileChange{path: done.Path, now: src})
-	a.hashes[x.hash] = done.Path
+	a.hashes[x.hash], a.planned[n.Source] = done.Path, true
 	done.Pending = true
 	a.result.Updated = append(a.result.Updated, *done)
 	return nil
