@@ -109,17 +109,18 @@ func outsize(inner []byte, line int) *Problem {
 	switch {
 	case len(inner) > maxSyntax:
 		return malformed(line, "frontmatter of %d KiB is too large", len(inner)>>10)
-	case tooDeep(inner):
+	case NestsTooDeep(inner):
 		return malformed(line, "frontmatter nests more than %d values", maxDepth)
 	}
 	return nil
 }
 
-// tooDeep reports whether inner opens more than maxDepth flow collections or
-// compact sequences within each other. It may count brackets within quotes.
-func tooDeep(inner []byte) bool {
+// NestsTooDeep reports whether YAML opens more than 64 flow collections or 256
+// compact sequences within each other, for which the library takes memory that grows
+// with the square of the depth. It may count brackets within quotes.
+func NestsTooDeep(src []byte) bool {
 	depth, dashes := 0, 0
-	for i, c := range inner {
+	for i, c := range src {
 		switch c {
 		case '[', '{':
 			depth++
@@ -128,7 +129,7 @@ func tooDeep(inner []byte) bool {
 		case '\n':
 			dashes = 0
 		case '-', '?', ':':
-			if i+1 < len(inner) && inner[i+1] == ' ' {
+			if i+1 < len(src) && src[i+1] == ' ' {
 				dashes++
 			}
 		}

@@ -1,7 +1,8 @@
 package vault
 
 import (
-	"fmt"
+	"errors"
+	"io"
 	"os"
 	"reflect"
 	"slices"
@@ -10,19 +11,21 @@ import (
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/parser"
+
+	"kb/note"
 )
 
 // readConfig reads one kb.yaml. Whatever does not fit is an error that names
 // the file, the line and what would be accepted.
 func readConfig(file string) (*Config, error) {
 	c := &Config{File: file}
-	src, err := os.ReadFile(file)
+	src, err := readAtMost(file, mostYAML+1)
 	if err != nil {
 		return nil, errorf(NotFound, "read configuration: %w", err)
 	}
-	tree, err := parser.ParseBytes(src, 0)
+	tree, err := c.parse(src)
 	if err != nil {
-		return nil, c.errorAt(yamlErrorLine(err), "%s", yamlErrorText(err))
+		return nil, err
 	}
 	if len(tree.Docs) == 0 || tree.Docs[0].Body == nil {
 		return nil, c.errorAt(0, "the file is empty").hint("kb init --force writes a commented one")
@@ -47,6 +50,37 @@ func readConfig(file string) (*Config, error) {
 		}
 	}
 	return c, nil
+}
+
+// mostYAML bounds the files of settings that a repository brings.
+const mostYAML = 256 << 10
+
+func readAtMost(file string, n int64) ([]byte, error) {
+	f, err := os.Open(file)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(io.LimitReader(f, n))
+}
+
+// parse reads YAML, whatever it is: a repository may come from anybody.
+func (c *Config) parse(src []byte) (tree *ast.File, err error) {
+	defer func() { // the library panics on some malformed input
+		if recover() != nil {
+			tree, err = nil, c.errorAt(0, "not valid YAML")
+		}
+	}()
+	switch {
+	case len(src) > mostYAML:
+		return nil, c.errorAt(0, "more than %d KiB", mostYAML>>10)
+	case note.NestsTooDeep(src):
+		return nil, c.errorAt(0, "it nests too deep")
+	}
+	if tree, err = parser.ParseBytes(src, 0); err != nil {
+		return nil, c.errorAt(yamlErrorLine(err), "%s", yamlErrorText(err))
+	}
+	return tree, nil
 }
 
 // checkNode compares the keys and the values of a node with the fields of t.
@@ -173,17 +207,21 @@ func line(n ast.Node) int {
 	return n.GetToken().Position.Line
 }
 
-// yamlErrorLine and yamlErrorText take the library's "[line:col] text\n<source>"
-// apart.
-func yamlErrorLine(err error) (n int) {
-	fmt.Sscanf(err.Error(), "[%d:", &n)
-	return n
+// yamlErrorLine and yamlErrorText take the library's error apart. Its own text shows
+// the source, which takes forever where a line is long.
+func yamlErrorLine(err error) int {
+	var e yaml.Error
+	if errors.As(err, &e) && e.GetToken() != nil {
+		return e.GetToken().Position.Line
+	}
+	return 0
 }
 
 func yamlErrorText(err error) string {
-	text, _, _ := strings.Cut(err.Error(), "\n")
-	if _, rest, ok := strings.Cut(text, "] "); ok {
-		text = rest
+	var e yaml.Error
+	if errors.As(err, &e) {
+		return e.GetMessage()
 	}
+	text, _, _ := strings.Cut(err.Error(), "\n")
 	return text
 }

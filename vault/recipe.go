@@ -12,7 +12,6 @@ import (
 
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
-	"github.com/goccy/go-yaml/parser"
 )
 
 // recipeDir is where a vault keeps recipes, below the root of its repository. No
@@ -69,9 +68,9 @@ var recipeName = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,49}$`)
 // the line and what would be accepted.
 func readRecipe(file string, src []byte) (*Recipe, ast.Node, error) {
 	in := &Config{File: file}
-	tree, err := parser.ParseBytes(src, 0)
+	tree, err := in.parse(src)
 	if err != nil {
-		return nil, nil, in.errorAt(yamlErrorLine(err), "%s", yamlErrorText(err))
+		return nil, nil, err
 	}
 	if len(tree.Docs) != 1 || tree.Docs[0].Body == nil {
 		return nil, nil, in.errorAt(0, "want one YAML document").hint("sources: [{url: https://example.org/feed.xml}]")
