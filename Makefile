@@ -36,7 +36,7 @@ browser: ## the site in Chromium: barriers, keys, hostile notes, Lighthouse; ski
 check: lint test race cross browser ## everything before a release
 
 golden: ## rewrite the golden files; read the diff
-	$(GO) test ./cmd/kb ./cmd/kb/tui ./mcp ./vault -update
+	$(GO) test ./cmd/kb ./cmd/kb/tui ./mcp ./vault ./internal/imports -update
 
 FUZZTIME ?= 20s
 fuzz: ## every fuzz target for a while
