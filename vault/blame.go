@@ -190,15 +190,15 @@ func (r *BlameResult) Text(t *Text) {
 			if c.Agent != "" && c.Agent != c.Author {
 				who += " with " + c.Agent
 			}
-			t.Printf("%s  %s  %s  %s\n", t.Accent(c.Commit[:12]), t.Dim(c.Date[:10]), t.Strong(who), t.Plain(c.Subject))
+			t.hanging("", "  ", []styled{{c.Commit[:12], "36"}, {"  " + c.Date[:10], "2"}, {"  " + who, "1"}, {"  " + c.Subject, ""}})
 			for _, extra := range [][2]string{{"draft", c.Draft}, {"source", c.Source}} {
 				if extra[1] != "" {
-					t.Printf("%s\n", t.Dim("  "+extra[0]+": "+extra[1]))
+					t.hanging("  ", "    ", []styled{{extra[0] + ": " + extra[1], "2"}})
 				}
 			}
 		}
 		for j, line := range strings.Split(c.Text, "\n") {
-			t.Printf("%s\n", strings.TrimRight(t.Dim(padLeft(c.Lines[0]+j, 5))+" "+t.Plain(line), " "))
+			t.flowAfter(styled{padLeft(c.Lines[0]+j, 5) + " ", "2"}, styled{text: "      "}, []styled{{line, ""}})
 		}
 	}
 }

@@ -211,6 +211,7 @@ func (w *view) writeLLMs(out *bytes.Buffer, set *export.Set, full bool, budget i
 
 // exportFile streams the export into a file, which appears whole or not at all.
 func (w *view) exportFile(p ExportParams, set *export.Set, offset int, r *ExportResult) error {
+	defer collectMore()()
 	n, err := writeFileWhole(p.Output, func(f *countingFile) (err error) {
 		switch p.Format {
 		case "jsonl":

@@ -163,7 +163,7 @@ func (r *HealthResult) Text(t *Text) {
 			t.Printf("\n%s %s\n", t.Strong(strings.ReplaceAll(k.name, "_", " ")), t.Dim(fmt.Sprintf("%s, %d", h.Name, h.Counts[k.name])))
 			const most = 10
 			for _, x := range (*k.list)[:min(most, len(*k.list))] {
-				t.Printf("  %s %s %s\n", t.Accent(fmt.Sprintf("%s:%d", x.Path, x.Line)), t.Plain(x.Message), t.Dim("- "+x.Mend))
+				t.hanging("  ", "    ", []styled{{fmt.Sprintf("%s:%d", x.Path, x.Line), "36"}, {" " + x.Message, ""}, {" - " + x.Mend, "2"}})
 			}
 			if n := h.Counts[k.name] - most; n > 0 {
 				t.Printf("  %s\n", t.Dim(fmt.Sprintf("and %d more", n)))

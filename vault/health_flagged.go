@@ -1,6 +1,11 @@
 package vault
 
-import "kb/note"
+import (
+	"strings"
+	"unicode"
+
+	"kb/note"
+)
 
 // flagged reports whether somebody flagged the note.
 func (c *card) flagged() bool {
@@ -18,7 +23,25 @@ func sayFlagged(x *inspector, i int, _ mark) (message, mend string) {
 	if why := c.text(keyFlaggedReason); why != "" {
 		message += ": " + oneLine(why, 300)
 	}
-	return message, "mend it, then confirm it: kb_edit confirm"
+	return message, "mend it, then confirm it: " + x.confirm(i)
+}
+
+// confirm is how the reader of a finding confirms a note.
+func (x *inspector) confirm(i int) string {
+	if x.v.audience == Agent {
+		return "kb_edit confirm"
+	}
+	return "kb edit --confirm " + quoted(x.docs[i].path)
+}
+
+// quoted is a path as a shell takes it for one word.
+func quoted(p string) string {
+	if strings.ContainsFunc(p, func(r rune) bool {
+		return !strings.ContainsRune("/.-_", r) && !unicode.IsLetter(r) && !unicode.IsDigit(r)
+	}) {
+		return "'" + strings.ReplaceAll(p, "'", `'\''`) + "'"
+	}
+	return p
 }
 
 // day is the date that a property holds, "" for none.

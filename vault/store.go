@@ -190,10 +190,10 @@ func (w *view) syncInto(ctx context.Context, x *index.Index) (added int, err err
 	return added, nil
 }
 
-// collectMore halves the garbage that may gather while a vault is indexed, and
-// returns what ends that. The whole of a vault's text passes through memory then:
-// this keeps 38,000 notes below 400 MB for a few percent of CPU time. A user's own
-// GOGC stands.
+// collectMore halves the garbage that may gather while a vault is indexed or
+// exported, and returns what ends that. The whole of a vault's text passes through
+// memory then: this keeps 38,000 notes below 400 MB for a few percent of CPU time. A
+// user's own GOGC stands.
 func collectMore() (end func()) {
 	const usual, indexing = 100, 50
 	old := debug.SetGCPercent(indexing)

@@ -235,7 +235,7 @@ func (s *Suggestions) text(t *Text) {
 	}
 	t.Printf("%s\n", t.Strong(fmt.Sprintf("%s of %s without a link", plural(len(s.Mentions), "mention"), thousands(s.Total))))
 	for _, m := range s.Mentions {
-		t.Printf("%s:%d  %s %s %s\n", t.Accent(m.Path), m.Line, t.Strong(t.Plain(m.Text)), t.Dim("→"), t.Accent(m.Target))
+		t.hanging("", "    ", []styled{{m.Path, "36"}, {fmt.Sprintf(":%d  ", m.Line), ""}, {m.Text, "1"}, {" → ", "2"}, {m.Target, "36"}})
 		t.Wrap("    ", t.Plain(m.Context))
 	}
 	if len(s.Neighbours) == 0 {
@@ -243,6 +243,6 @@ func (s *Suggestions) text(t *Text) {
 	}
 	t.Printf("%s %s\n", t.Strong("near notes, never linked"), t.Dim("by "+s.Compared))
 	for _, n := range s.Neighbours {
-		t.Printf("%s %s %s %s\n", t.Accent(n.Path), t.Dim("-"), t.Accent(n.Target), t.Dim(fmt.Sprintf("%.2f", n.Score)))
+		t.hanging("", "    ", []styled{{n.Path, "36"}, {" - ", "2"}, {n.Target, "36"}, {fmt.Sprintf(" %.2f", n.Score), "2"}})
 	}
 }

@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"context"
 	"math"
+	"path"
 	"slices"
+	"strings"
 
 	"kb/index"
 )
@@ -24,7 +26,7 @@ func (w *view) neighbours(ctx context.Context, p LinksParams, keep func(i int) b
 		return err
 	}
 	told := map[[2]int]bool{}
-	for _, i := range w.lonely(g, keep) {
+	for _, i := range w.lonely(g, func(i int) bool { return keep(i) && !w.form(i) }) {
 		near, mode, degraded, err := w.nearest(ctx, i, neighboursOf)
 		if err != nil {
 			return err
@@ -32,7 +34,7 @@ func (w *view) neighbours(ctx context.Context, p LinksParams, keep func(i int) b
 		s.Compared, s.Degraded = mode, degraded
 		for _, h := range near {
 			pair := [2]int{min(i, h.Member), max(i, h.Member)}
-			if told[pair] || h.Score < leastLikeness || g.joined(i, h.Member) {
+			if told[pair] || w.form(h.Member) || h.Score < leastLikeness || g.joined(i, h.Member) {
 				continue
 			}
 			told[pair] = true
@@ -57,6 +59,16 @@ func (w *view) lonely(g *linkGraph, keep func(i int) bool) (docs []int) {
 		return cmp.Compare(len(g.out(a))+len(g.in(a)), len(g.out(b))+len(g.in(b)))
 	})
 	return docs[:min(len(docs), mostLonely)]
+}
+
+// form reports whether doc i is to be filled in: every note that was resembles it.
+func (w *view) form(i int) bool {
+	for dir := range strings.SplitSeq(strings.ToLower(path.Dir(w.docs[i].path)), "/") {
+		if dir = strings.Trim(dir, "_"); dir == "template" || dir == "templates" {
+			return true
+		}
+	}
+	return false
 }
 
 // joined reports whether a link leads from one doc to the other, either way.

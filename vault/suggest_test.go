@@ -146,6 +146,8 @@ func TestSuggestNeighbours(t *testing.T) {
 # Jitter and exponential backoff when calls fail
 -- three.md --
 # Bread of rye, salt and water
+-- _Templates/call.md --
+# Exponential backoff and jitter when calls fail
 -- @commit 2024-01-01 first --
 `))
 	r := suggested(t, s, map[string]any{"at": "HEAD"})

@@ -11,9 +11,16 @@ type styled struct{ text, code string }
 // flow writes one line of text in several styles below each other where it is
 // wider than the terminal: broken at spaces where there are some, and with the
 // mark at the start of each row. Nothing of the text is left out.
-func (t *Text) flow(mark styled, pieces []styled) {
-	room := t.Width - printedWidth(mark.text)
-	f := flowing{t: t, mark: mark, room: room}
+func (t *Text) flow(mark styled, pieces []styled) { t.flowAfter(mark, mark, pieces) }
+
+// hanging is flow with an indentation for the first row, and another for the rest.
+func (t *Text) hanging(first, rest string, pieces []styled) {
+	t.flowAfter(styled{text: first}, styled{text: rest}, pieces)
+}
+
+func (t *Text) flowAfter(mark, rest styled, pieces []styled) {
+	room := t.Width - max(printedWidth(mark.text), printedWidth(rest.text))
+	f := flowing{t: t, mark: mark, rest: rest, room: room}
 	if t.Width <= 0 || room < 10 {
 		f.room = 1 << 30
 	}
@@ -27,8 +34,9 @@ func (t *Text) flow(mark styled, pieces []styled) {
 // flowing is a row on its way.
 type flowing struct {
 	t    *Text
-	mark styled
-	room int // columns beside the mark
+	mark styled // of this row
+	rest styled // of the next
+	room int    // columns beside the mark
 	used int
 	row  []styled
 }
@@ -53,6 +61,7 @@ func (f *flowing) end() {
 
 func (f *flowing) next() {
 	f.end()
+	f.mark = f.rest
 	f.begin()
 }
 
