@@ -30,6 +30,9 @@ var parts = []part{
 	{"cold", "Cold starts", measureCold},
 	{"quality", "Search quality", measureQuality},
 	{"load", "Many clients over HTTP", measureLoad},
+	{"history", "Dates from history", measureHistory},
+	{"health", "What is wrong with the notes", measureHealth},
+	{"export", "Export", measureExport},
 	{"anchors", "Links as a signal for ranking", measureAnchors},
 }
 
