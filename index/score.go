@@ -23,7 +23,7 @@ const (
 // the field's length tells against it.
 var (
 	fieldWeight = [fieldCount]float64{
-		fieldTitle: 3, fieldAlias: 2, fieldHeading: 1.5, fieldTag: 1.5, fieldMeta: 0.5, fieldBody: 1, fieldName: 2,
+		fieldTitle: 3, fieldAlias: 2, fieldHeading: 1.5, fieldTag: 1.5, fieldMeta: 0.5, fieldBody: 1, fieldName: 5,
 	}
 	fieldB = [storedFields]float64{
 		fieldTitle: 0.5, fieldAlias: 0.3, fieldHeading: 0.5, fieldTag: 0.3, fieldMeta: 0.3, fieldBody: 0.75,

@@ -72,7 +72,7 @@ func TestClassify(t *testing.T) {
 	want := `inbox/alone.md text:
 inbox/both.md text:
 inbox/new loaf.md text: #Baking 0.96 4/5 #bread/rye 0.96 4/5 type recipe in kitchen
-inbox/other.md text: #network 0.64 4/10 in net
+inbox/other.md text: #network 0.63 4/10 in net
 `
 	if diff := cmp.Diff(want, verdicts(r)); diff != "" {
 		t.Error(diff)

@@ -694,7 +694,7 @@ function dropStops(p) {
 var k1 = 1.5;
 var weights = [3, 2, 1.5, 1.5, 0.5, 1];
 var bs = [0.5, 0.3, 0.5, 0.3, 0.3, 0.75];
-var nameWeight = 2;
+var nameWeight = 5;
 var folderWeight = 0.5;
 var nameField = 6;
 var obsoleteFactor = 0.5;

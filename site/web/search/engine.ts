@@ -8,7 +8,7 @@ import { classOf } from "./words";
 const k1 = 1.5;
 const weights = [3, 2, 1.5, 1.5, 0.5, 1];
 const bs = [0.5, 0.3, 0.5, 0.3, 0.3, 0.75];
-const nameWeight = 2;
+const nameWeight = 5;
 const folderWeight = 0.5;
 const nameField = 6;
 const obsoleteFactor = 0.5;
