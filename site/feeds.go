@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"sort"
 	"strings"
+	"unicode"
 )
 
 // feeds writes what machines read: an Atom feed of changes, a sitemap, llms.txt.
@@ -82,23 +83,25 @@ func (b *builder) feed() ([]byte, error) {
 	return append([]byte(xml.Header), append(raw, '\n')...), err
 }
 
-type urlSet struct {
-	XMLName xml.Name  `xml:"http://www.sitemaps.org/schemas/sitemap/0.9 urlset"`
-	URLs    []siteURL `xml:"url"`
-}
-
-type siteURL struct {
-	Loc     string `xml:"loc"`
-	LastMod string `xml:"lastmod,omitempty"`
-}
-
+// sitemap is written as text: an encoder takes ten times as long.
 func (b *builder) sitemap() ([]byte, error) {
-	var m urlSet
-	for i, d := range b.set.Docs {
-		m.URLs = append(m.URLs, siteURL{b.absolute(strings.TrimSuffix(b.graph.pages[i], homePage)), d.Updated})
+	out := bytes.NewBuffer(make([]byte, 0, 128*len(b.set.Docs)))
+	out.WriteString(xml.Header + `<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">` + "\n")
+	element := func(name, text string) {
+		out.WriteString("  <" + name + ">")
+		_ = xml.EscapeText(out, []byte(text)) // a buffer takes everything
+		out.WriteString("</" + name + ">\n")
 	}
-	raw, err := xml.MarshalIndent(m, "", " ")
-	return append([]byte(xml.Header), append(raw, '\n')...), err
+	for i, d := range b.set.Docs {
+		out.WriteString(" <url>\n")
+		element("loc", b.absolute(strings.TrimSuffix(b.graph.pages[i], homePage)))
+		if d.Updated != "" {
+			element("lastmod", d.Updated)
+		}
+		out.WriteString(" </url>\n")
+	}
+	out.WriteString("</urlset>\n")
+	return out.Bytes(), nil
 }
 
 // llms is the site for language models: each note's Markdown with what it is
@@ -118,9 +121,9 @@ func (b *builder) llms() ([]byte, error) {
 			if d.Collection != c.Name {
 				continue
 			}
-			fmt.Fprintf(&out, "- [%s](%s)", brackets.Replace(line(d.Title)), b.llmsURL(sourceName(b.graph.pages[i])))
+			out.WriteString("- [" + brackets.Replace(line(d.Title)) + "](" + b.llmsURL(sourceName(b.graph.pages[i])) + ")")
 			if d.Note.Summary != "" {
-				fmt.Fprintf(&out, ": %s", line(d.Note.Summary))
+				out.WriteString(": " + line(d.Note.Summary))
 			}
 			out.WriteByte('\n')
 		}
@@ -138,7 +141,13 @@ func (b *builder) llmsURL(page string) string {
 
 var brackets = strings.NewReplacer("[", "(", "]", ")")
 
-func line(s string) string { return strings.Join(strings.Fields(s), " ") }
+// line is a text in one line.
+func line(s string) string {
+	if !strings.ContainsFunc(s, func(r rune) bool { return r != ' ' && unicode.IsSpace(r) }) && !strings.Contains(s, "  ") {
+		return strings.TrimSpace(s) // as most are
+	}
+	return strings.Join(strings.Fields(s), " ")
+}
 
 // redirects lead from the aliases of notes, and from where notes were, to their
 // pages: as pages for any host, and as a file for hosts that know it.

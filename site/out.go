@@ -494,17 +494,18 @@ func (o *output) keys(names []string) []byte {
 
 // readKeys reads the build file; of one that is not sound, nothing.
 func (o *output) readKeys(text string) {
-	read := map[string]string{}
-	if _, lines, ok := strings.Cut(text, "{\n"); !ok || readStrings(lines, func(name, value string) { read[name] = value }) != nil {
+	type keyed struct{ name, key string }
+	read := make([]keyed, 0, len(o.files))
+	if _, lines, ok := strings.Cut(text, "{\n"); !ok || readStrings(lines, func(name, value string) { read = append(read, keyed{name, value}) }) != nil {
 		return
 	}
-	for name, value := range read {
-		at := strings.LastIndexByte(value, ' ')
-		size, err := strconv.ParseInt(value[at+1:], 10, 64)
+	for _, k := range read {
+		at := strings.LastIndexByte(k.key, ' ')
+		size, err := strconv.ParseInt(k.key[at+1:], 10, 64)
 		if at < 0 || err != nil {
 			continue
 		}
-		f := o.at(name)
-		f.wasKey, f.wasSize = value[:at], size
+		f := o.at(k.name)
+		f.wasKey, f.wasSize = k.key[:at], size
 	}
 }
