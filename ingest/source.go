@@ -12,6 +12,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"kb/internal/secrets"
 )
 
 // Source is something to be read: a file, a URL, or standard input.
@@ -110,7 +112,7 @@ func FromURL(address string) (Source, error) {
 	case u.User != nil:
 		return Source{}, &ArgumentError{"a URL with a password in it would stand in the note", "give it without; a page that needs it: fetch it with another program, and add the file"}
 	}
-	if name := secretIn(u.RawQuery); name != "" {
+	if name := secrets.InQuery(u.RawQuery); name != "" {
 		return Source{}, &ArgumentError{"the URL's " + name + " may be a secret, and would stand in the note", "give it without; a page that needs it: fetch it with another program, then kb add - --source URL"}
 	}
 	u.Fragment, u.RawFragment = "", ""
@@ -122,26 +124,6 @@ func FromURL(address string) (Source, error) {
 		u.Path = "/"
 	}
 	return Source{ID: u.String(), URL: u.String(), Name: nameInURL(u)}, nil
-}
-
-// secretNames are parameters of URLs that let whoever has them in.
-var secretNames = []string{"token", "key", "sig", "signature", "password", "passwd", "pwd", "pass", "secret", "auth", "authorization", "credential", "jwt", "sid", "session", "sessionid"}
-
-// secretIn is the name of the parameter of a query that may be a secret, "" if none
-// is: one of [secretNames], also as the last word of a name (api_key).
-func secretIn(query string) string {
-	for _, part := range strings.FieldsFunc(query, func(c rune) bool { return c == '&' || c == ';' }) {
-		name, _, _ := strings.Cut(part, "=")
-		if plain, err := url.QueryUnescape(name); err == nil {
-			name = plain
-		}
-		word := strings.ToLower(strings.ReplaceAll(name, "_", "-"))
-		last := word[strings.LastIndexByte(word, '-')+1:]
-		if slices.Contains(secretNames, last) || slices.Contains([]string{"apikey", "accesstoken", "authtoken"}, word) || strings.HasPrefix(word, "x-amz-") || strings.HasPrefix(word, "x-goog-") {
-			return name
-		}
-	}
-	return ""
 }
 
 func nameInURL(u *url.URL) string {

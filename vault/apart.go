@@ -84,3 +84,11 @@ func (w *view) docApart(ctx context.Context, c *collection, p string) (d doc, ok
 	seen, err := s.past(ctx, c, p, f.Blob)
 	return doc{col: c, path: p, blob: f.Blob}, seen, err
 }
+
+// protectedApart is why no draft changes a file that is apart, nil for another.
+func (v *Vault) protectedApart(p string) error {
+	if !apart(p) {
+		return nil
+	}
+	return errorf(Protected, "%s is protected: programs and agents take orders from .kb", clip(p, 200)).hint("no draft changes it; a person can, with git")
+}

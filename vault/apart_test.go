@@ -100,6 +100,19 @@ func TestApartByPath(t *testing.T) {
 	}
 }
 
+// No draft changes it, there or not.
+func TestApartIsProtected(t *testing.T) {
+	s := vaulttest.Service(t, vaulttest.Repo(t, withApart))
+	for _, path := range []string{".kb/prompts/weekly.md", "deep/.kb/templates/deep.md", ".kb/prompts/new.md"} {
+		for _, args := range []map[string]any{{"append": "x"}, {"delete": true}, {"restore": "HEAD"}} {
+			args["path"] = path
+			if _, err := try[vault.WriteResult](s, "kb_edit", args); vault.AsError(err).Code != vault.Protected {
+				t.Errorf("%v: %v", args, err)
+			}
+		}
+	}
+}
+
 // Patterns that name .kb make notes of what is there.
 func TestApartIncluded(t *testing.T) {
 	dir := vaulttest.Repo(t, strings.Replace(withApart, "writable: true}", `include: ["**/*.md", ".kb/prompts/*.md"]}`, 1))

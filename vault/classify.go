@@ -45,7 +45,7 @@ type Filed struct {
 }
 
 // Classification is what one note could be filed as, in the opinion of its
-// neighbours. What the note has is never suggested.
+// neighbours: the notes near it in meaning or words, and those of its directory. What the note has is never suggested.
 type Classification struct {
 	Collection string    `json:"collection"`
 	Path       string    `json:"path"`
@@ -62,7 +62,8 @@ type Verdict struct {
 	Share float64  `json:"share"` // of its neighbours, the nearer counting for more
 	Count int      `json:"count"` // neighbours that have this one
 	Of    int      `json:"of"`    // neighbours
-	Notes []string `json:"notes"` // paths of those that have it, the nearest first
+	From  string   `json:"from"`  // who they are: near notes, or directory: the other notes of the note's own
+	Notes []string `json:"notes"` // paths of those that have it, the nearest first; of a directory ten at most
 }
 
 var classifyOp = define(Op{
@@ -144,6 +145,7 @@ func (w *view) classify(ctx context.Context, p ClassifyParams, r *Classified) er
 		return err
 	}
 	r.Total, r.Truncated = len(docs), len(docs) > p.Most
+	d := w.directories()
 	for _, i := range docs[:min(len(docs), p.Most)] {
 		n, err := w.nearby(ctx, i)
 		if err != nil {
@@ -151,9 +153,9 @@ func (w *view) classify(ctx context.Context, p ClassifyParams, r *Classified) er
 		}
 		c := w.cards[i]
 		one := Classification{Collection: w.docs[i].col.Name, Path: w.docs[i].path, Title: w.titleOf(i, c), Compared: n.compared}
-		one.Tags = n.agree(w.tagsOf, c.hasTag, mostVerdicts)
+		one.Tags = either(d.agree(i, "tags", w.tagsOf, c.hasTag), n.agree(w.tagsOf, c.hasTag, mostVerdicts), mostVerdicts)
 		if len(c.field("type")) == 0 {
-			one.Type = first(n.agree(w.typesOf, never, 1))
+			one.Type = first(either(d.agree(i, "type", w.typesOf, never), n.agree(w.typesOf, never, 1), 1))
 		}
 		own := directory(w.docs[i].path)
 		one.Section = first(n.agree(w.directoriesOf, func(dir string) bool { return dir == "" || dir == own }, 1))
@@ -233,6 +235,10 @@ func (v *Verdict) text(t *Text, kind, value string) {
 	if len(v.Notes) > shown {
 		notes += ", …"
 	}
-	t.Printf("  %s %s  %s\n", kind, t.Strong(value), t.Dim(fmt.Sprintf("%.0f %%, %d of %s", 100*v.Share, v.Count, plural(v.Of, "near note"))))
+	of := plural(v.Of, "near note")
+	if v.From == fromDirectory {
+		of = plural(v.Of, "other note") + " of its directory"
+	}
+	t.Printf("  %s %s  %s\n", kind, t.Strong(value), t.Dim(fmt.Sprintf("%.0f %%, %d of %s", 100*v.Share, v.Count, of)))
 	t.Wrap("    ", t.Plain(notes))
 }

@@ -7,7 +7,8 @@ import (
 )
 
 // Measured is how good suggestions would be for notes that are filed already: each
-// is taken as if it had no tags, no type and no section.
+// is taken as if it had no tags, no type and no section; for tags and type, its
+// directory is known.
 type Measured struct {
 	Tags     Measure `json:"tags"`
 	Type     Measure `json:"type"`
@@ -35,7 +36,7 @@ func (w *view) measureClasses(ctx context.Context, p ClassifyParams, r *Classifi
 	r.Total, r.Truncated = len(docs), len(docs) > p.Most
 	m := &Measured{}
 	r.Measured = m
-	most := min(len(docs), p.Most)
+	most, d := min(len(docs), p.Most), w.directories()
 	for k := range most {
 		i := docs[k*len(docs)/most]
 		n, err := w.nearby(ctx, i)
@@ -43,8 +44,8 @@ func (w *view) measureClasses(ctx context.Context, p ClassifyParams, r *Classifi
 			return err
 		}
 		m.Compared, r.Degraded = n.compared, n.degraded
-		m.Tags.take(w.tagsOf(i), func() []Verdict { return n.agree(w.tagsOf, never, 3) })
-		m.Type.take(w.typesOf(i), func() []Verdict { return n.agree(w.typesOf, never, 3) })
+		m.Tags.take(w.tagsOf(i), func() []Verdict { return either(d.agree(i, "tags", w.tagsOf, never), n.agree(w.tagsOf, never, 3), 3) })
+		m.Type.take(w.typesOf(i), func() []Verdict { return either(d.agree(i, "type", w.typesOf, never), n.agree(w.typesOf, never, 3), 3) })
 		m.Section.take(nonEmpty(w.directoriesOf(i)), func() []Verdict {
 			return n.agree(w.directoriesOf, func(dir string) bool { return dir == "" }, 3)
 		})

@@ -89,6 +89,24 @@ inbox/other.md text: #network 0.63 4/10 in net
 	}
 }
 
+// What nearly all other notes of a directory have is suggested whatever a note
+// says; half of them are not enough, and the root is no directory.
+func TestClassifyDirectory(t *testing.T) {
+	archive := filedNotes() + "-- kitchen/odd.md --\n# Quokkas\n-- odd.md --\n# Quokkas of the root\n"
+	for i := range 3 {
+		archive += fmt.Sprintf("-- root%d.md --\n---\ntags: [top]\n---\n# Top %d\n-- mixed/a%d.md --\n---\ntags: [half]\n---\n# A%d\n-- mixed/b%d.md --\n# B%d\n", i, i, i, i, i, i)
+	}
+	s := vaulttest.Service(t, vaulttest.Repo(t, archive+"-- @commit 2024-01-02 second --\n"))
+	r := do[vault.Classified](t, s, "kb_classify", map[string]any{"path": []string{"kitchen/odd.md", "odd.md", "mixed/b1.md"}})
+	want := "kitchen/odd.md text: #Baking 1.00 4/4 #bread/rye 1.00 4/4 type recipe\nodd.md text:\nmixed/b1.md text:\n"
+	if diff := cmp.Diff(want, verdicts(r)); diff != "" {
+		t.Error(diff)
+	}
+	if v := r.Notes[0].Tags[0]; v.From != "directory" || len(v.Notes) != 4 {
+		t.Errorf("evidence: %+v", v)
+	}
+}
+
 // What selects notes, and what does not go together.
 func TestClassifySelects(t *testing.T) {
 	s := vaulttest.Service(t, vaulttest.Repo(t, filedNotes()))

@@ -1,11 +1,8 @@
 package vault
 
 import (
-	"cmp"
 	"context"
 	"math"
-	"slices"
-	"strings"
 
 	"kb/index"
 )
@@ -15,8 +12,14 @@ import (
 const (
 	mostAsked    = 10
 	leastVotes   = 3   // notes that have a value
-	leastShare   = 0.5 // of the weight of all that are asked
+	leastShare   = 0.6 // of the weight of all that are asked
 	mostVerdicts = 5
+)
+
+// Who a verdict is from.
+const (
+	fromNear      = "near notes"
+	fromDirectory = "directory"
 )
 
 // nearby is the notes that are near one.
@@ -65,16 +68,13 @@ func (n *nearby) agree(values func(i int) []string, has func(string) bool, most 
 		if len(v.by) < leastVotes || share < leastShare || has(value) {
 			continue
 		}
-		verdict := Verdict{Value: value, Share: math.Round(share*100) / 100, Count: len(v.by), Of: len(n.hits)}
+		verdict := Verdict{Value: value, Share: math.Round(share*100) / 100, Count: len(v.by), Of: len(n.hits), From: fromNear}
 		for _, i := range v.by {
 			verdict.Notes = append(verdict.Notes, n.w.docs[i].path)
 		}
 		out = append(out, verdict)
 	}
-	slices.SortFunc(out, func(a, b Verdict) int {
-		return cmp.Or(cmp.Compare(b.Share, a.Share), cmp.Compare(b.Count, a.Count), strings.Compare(a.Value, b.Value))
-	})
-	return out[:min(len(out), most)]
+	return ranked(out)[:min(len(out), most)]
 }
 
 // vote is what near notes say for one value.

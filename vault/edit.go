@@ -172,6 +172,9 @@ func (v *Vault) editing(ctx context.Context, p *EditParams) (*editing, error) {
 	} else {
 		e.col, e.path, e.pinned, err = v.editable(ctx, p.Path, p.Draft)
 	}
+	if at := v.protectedApart(p.Path); at != nil && err != nil && AsError(err).Code == NotFound {
+		return nil, at
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -12,6 +12,8 @@ import (
 
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
+
+	"kb/internal/secrets"
 )
 
 // recipeDir is where a vault keeps recipes, below the root of its repository. No
@@ -152,6 +154,9 @@ func (s *RecipeSource) problem() (why, hint string) {
 			return "format and timeout are a command's", "leave them out"
 		case err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil:
 			return fmt.Sprintf("url: %q", clip(s.URL, 100)), "an http or https URL without a password"
+		}
+		if name := secrets.InQuery(u.RawQuery); name != "" {
+			return fmt.Sprintf("url: its %s may be a secret, and would stand in the notes", name), "give it without, or fetch it with a command"
 		}
 		return "", ""
 	}

@@ -186,6 +186,9 @@ func (c *Client) follow(ctx context.Context, u *url.URL, known Conditions) (*Pag
 			if page != nil {
 				page.Moved = moved
 			}
+			if page != nil && page.NotModified && known == (Conditions{}) {
+				page, err = nil, &StatusError{Code: resp.StatusCode} // to nobody who asked for changes
+			}
 			return page, errors.Join(err, resp.Body.Close())
 		}
 		_ = resp.Body.Close() // whatever it says beside

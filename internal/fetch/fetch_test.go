@@ -292,3 +292,21 @@ func FuzzRobots(f *testing.F) {
 		parseRobots(text, "kb").allow(&url.URL{Path: path})
 	})
 }
+
+// That nothing changed is no answer to who has nothing.
+func TestNotModifiedUnasked(t *testing.T) {
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/page" {
+			w.WriteHeader(http.StatusNotModified)
+		}
+	}))
+	defer s.Close()
+	c := &Client{AllowPrivate: true}
+	var status *StatusError
+	if page, err := c.Get(t.Context(), s.URL+"/page", Conditions{}); !errors.As(err, &status) || status.Code != http.StatusNotModified || page != nil {
+		t.Errorf("got %+v, %v", page, err)
+	}
+	if page, err := c.Get(t.Context(), s.URL+"/page", Conditions{ETag: "x"}); err != nil || !page.NotModified {
+		t.Errorf("asked for: got %+v, %v", page, err)
+	}
+}

@@ -23,7 +23,7 @@ var ours = map[string][]string{
 	"kb/vector":             {},
 	"kb/embed":              {"kb/note", "kb/cas", "kb/vector"},
 	"kb/convert":            {},
-	"kb/ingest":             {"kb/convert", "kb/internal/fetch", "kb/note", "kb/vault"},
+	"kb/ingest":             {"kb/convert", "kb/internal/fetch", "kb/internal/secrets", "kb/note", "kb/vault"},
 	"kb/internal/fetch":     {},
 	"kb/internal/diff":      {},
 	"kb/internal/secrets":   {},
