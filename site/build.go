@@ -19,7 +19,7 @@ import (
 )
 
 // Recipe names what pages are made by. It is part of what every page is made of.
-const Recipe = "site/3"
+const Recipe = "site/4"
 
 // Options say where a site goes.
 type Options struct {
@@ -49,6 +49,7 @@ type builder struct {
 	tagPages     map[string]string
 	attachments  map[int]attachment
 	byPage       map[string]*Doc
+	versions     map[place][]int // docs that say the same, by what they share
 	texts        *textCache
 	siteKey      string // what all pages depend on
 	keyers       sync.Pool
@@ -94,6 +95,7 @@ func (b *builder) build(ctx context.Context) error {
 	b.docAt("") // makes the map, before pages are made side by side
 	b.nameFolders()
 	b.nameTags()
+	b.group()
 	b.orderFolders()
 	for _, step := range []func(context.Context) error{
 		b.assets, b.copyAttachments, b.search, b.data, b.notes, b.diagrams, b.lists, b.redirects, b.feeds,
@@ -169,7 +171,10 @@ func (b *builder) note(ctx context.Context, i int) error {
 // pageKey is a hash of all that a note's page depends on.
 func (b *builder) pageKey(k *keyer, i int) string {
 	d, name := b.set.Docs[i], b.graph.pages[i]
-	k.put(b.siteKey, d.Collection, d.Path, d.Updated, d.Commit, d.Author, name)
+	k.put(b.siteKey, d.Collection, d.Path, d.Updated, d.Commit, d.Author, d.Language, name)
+	for _, t := range b.translations(name, i) {
+		k.put(t.URL, t.Text, t.Language)
+	}
 	k.number(2*len(d.Versions) + boolInt(d.MoreVersions))
 	for _, v := range d.Versions {
 		k.put(v.Commit, v.Date, v.Author, v.Subject, v.Path)

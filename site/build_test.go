@@ -33,7 +33,7 @@ func vaultOf(files ...string) *Set {
 			continue
 		}
 		n, _ := note.Parse(src)
-		s.Docs = append(s.Docs, &Doc{Collection: "notes", Path: path, Title: n.TitleAt(path), Tags: n.Tags, Aliases: n.Aliases,
+		s.Docs = append(s.Docs, &Doc{Collection: "notes", Path: path, Title: n.TitleAt(path), Tags: n.Tags, Aliases: n.Aliases, Language: n.String("lang"),
 			Updated: fmt.Sprintf("2024-01-%02d", i/2+1), Author: "Ada", Commit: strings.Repeat("2", 40), Blob: id, Note: n})
 	}
 	slices.SortFunc(s.Docs, func(a, b *Doc) int { return strings.Compare(a.Path, b.Path) })
@@ -159,7 +159,7 @@ func TestBuildDetails(t *testing.T) {
 		}
 	}
 	for name, want := range map[string]string{
-		"note.html": `<article dir="auto" lang="ar">`, "note.md": "Seen  and  text", "index.html": `<h1 id="begin">`,
+		"note.html": `<html lang="ar"`, "note.md": "Seen  and  text", "index.html": `<h1 id="begin">`,
 		"_redirects": "/notes/other.html /notes/note.html 301\n",
 	} {
 		if !strings.Contains(files[name], want) {

@@ -17,6 +17,8 @@ type Doc struct {
 	Created, Updated string // dates
 	Commit, Author   string // of the last change
 	Blob             note.ID
+	Language         string // BCP 47; "" for the site's
+	Translated       string // what docs that say the same in several languages share; "" for nothing
 	Note             *note.Note
 	Versions         []Version // the doc's history, newest first
 	MoreVersions     bool      // there are older ones

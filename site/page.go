@@ -36,7 +36,6 @@ type notePage struct {
 	Change        string
 	Cite          string // the note as a citation, but for the commit
 	Source        string // the note's Markdown
-	Language      string // of the note, "" for the site's
 	Cut           bool   // the note is too long to be shown whole
 }
 
@@ -113,13 +112,14 @@ func (b *builder) notePage(ctx context.Context, i int) (page []byte, diagrams bo
 		shell: b.newShell(name, d.Title), Doc: d,
 		Outline: outline(d, body.Headings), Updated: d.Updated, Minutes: minutes(d.Note.Words),
 		Status: d.Note.Status(), Properties: properties(d.Note),
-		Source: path.Base(sourceName(name)), Change: b.change(d), Cite: citation(d), Language: d.Note.String("lang"),
+		Source: path.Base(sourceName(name)), Change: b.change(d), Cite: citation(d),
 		Cut: slices.ContainsFunc(d.Note.Problems, func(p note.Problem) bool { return p.Code == "too_large" }),
 	}
 	p.Heading, p.Body = splitTitle(d, body)
 	p.Description, p.Article = d.Note.Summary, true
 	p.Home = name == homePage
 	p.Crumbs = b.crumbs(name, d)
+	p.Language, p.Versions = b.languageOf(d), b.translations(name, i)
 	p.Superseded = b.superseded(name, d)
 	for _, tag := range d.Tags {
 		p.Tags = append(p.Tags, link{(linksOn{b, ctx, name}).Tag(tag), "#" + tag})
@@ -175,7 +175,7 @@ func outline(d *Doc, headings []note.HeadingAnchor) []note.HeadingAnchor {
 
 // properties are the rows of frontmatter that the page does not show elsewhere.
 func properties(n *note.Note) (out []property) {
-	shown := []string{"title", "tags", "tag", "aliases", "alias", "status", "publish", "draft", "updated", "modified", "last_modified", "superseded_by", "cssclasses", "cssclass", "lang"}
+	shown := []string{"title", "tags", "tag", "aliases", "alias", "status", "publish", "draft", "updated", "modified", "last_modified", "superseded_by", "cssclasses", "cssclass", "lang", "translationkey"}
 	for _, f := range n.Fields {
 		if slices.Contains(shown, strings.ToLower(f.Key)) {
 			continue

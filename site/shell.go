@@ -5,6 +5,7 @@ import (
 	"embed"
 	"fmt"
 	"html/template"
+	"net/url"
 	"strings"
 )
 
@@ -38,6 +39,8 @@ type shell struct {
 	Home        bool
 	Article     bool
 	Crumbs      []link
+	Language    string // of what the page says
+	Versions    []translation
 }
 
 // link is a place to go to. One without a URL is text.
@@ -70,9 +73,23 @@ func render(name string, data any) ([]byte, error) {
 
 // newShell is the shell of a page of the site.
 func (b *builder) newShell(name, title string) shell {
-	s := shell{Site: b.site, Name: name, Root: root(name), Title: title}
+	s := shell{Site: b.site, Name: name, Root: root(name), Title: title, Language: b.site.Language}
 	if b.set.BaseURL != "" {
 		s.Canonical = strings.TrimRight(b.set.BaseURL, "/") + "/" + escapePath(strings.TrimSuffix(name, "index.html"))
 	}
 	return s
+}
+
+// Whole is the whole address of a page that this one links to, where it is known
+// where the site is; else the link.
+func (s shell) Whole(link string) string {
+	base, err := url.Parse(s.Canonical)
+	if err != nil || s.Canonical == "" {
+		return link
+	}
+	to, err := base.Parse(link)
+	if err != nil {
+		return link
+	}
+	return to.String()
 }

@@ -87,6 +87,8 @@ type SiteConfig struct {
 	Exclude []string `yaml:"exclude" json:"exclude"`
 	BaseURL string   `yaml:"base_url" json:"base_url"`
 	Related string   `yaml:"related" json:"related" enum:"auto,always,never"` // whether pages list notes about the same
+
+	Translations []string `yaml:"translations" json:"translations"` // directories of one language, which {lang} stands for
 }
 
 // VisibilityConfig says who sees which notes: the default, and patterns of paths.
@@ -272,6 +274,11 @@ func (c *Config) resolve() error {
 			if !doublestar.ValidatePattern(p) {
 				return c.errorAt(0, "bad pattern %q", p).hint("a pattern is journal/** or **/private.md")
 			}
+		}
+	}
+	for _, p := range c.Site.Translations {
+		if strings.Count(p, langPlace) != 1 || !filepath.IsLocal(p) {
+			return c.errorAt(0, "site: bad translations %q", p).hint("a directory with {lang} for its language: pages.{lang} or {lang}")
 		}
 	}
 	if c.Search.MaxResults < 0 || c.Search.MaxLimit < 0 || c.Search.MinScore < 0 {

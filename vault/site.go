@@ -189,6 +189,7 @@ func (w *view) siteSet(ctx context.Context) (*site.Set, int, error) {
 				doc.Commit = f.Commit.String()
 			}
 		}
+		w.v.siteLanguage(doc, n)
 		set.Docs = append(set.Docs, doc)
 	}
 	slices.SortFunc(set.Docs, w.inOrder())
