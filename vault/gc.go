@@ -56,30 +56,13 @@ func (v *Vault) GC(ctx context.Context, p GCParams) (*GCResult, error) {
 	if r.Before, err = s.diskBytes(); err != nil {
 		return nil, err
 	}
-	recipe, err := s.facts.Recipe(note.Recipe)
-	if err != nil {
-		return nil, err
-	}
-	claims, err := s.facts.Recipe(claimRecipe)
-	if err != nil {
-		return nil, err
-	}
 	vectors, err := v.liveVectors(ctx, live)
 	if err != nil {
 		return nil, err
 	}
-	keep := func(k cas.Key) bool {
-		switch k.Kind {
-		case cas.Chunks, cas.Vectors, cas.Failures:
-			return vectors.keep(k)
-		case cas.Notes:
-			return k.Recipe == recipe && live[note.ID([]byte(k.ID))]
-		case cas.Claims:
-			return k.Recipe == claims && live[note.ID([]byte(k.ID))]
-		case cas.Dates:
-			return tips[gitstore.CommitID([]byte(k.ID))]
-		}
-		return true
+	keep, err := s.keeper(live, tips, vectors)
+	if err != nil {
+		return nil, err
 	}
 	report, err := s.facts.GC(ctx, keep, grace, p.DryRun)
 	if err != nil {
@@ -100,6 +83,32 @@ func (v *Vault) GC(ctx context.Context, p GCParams) (*GCResult, error) {
 	}
 	r.After, err = s.diskBytes()
 	return r, err
+}
+
+// keeper tells which facts are of a blob or a commit that is reached, by a recipe
+// that counts.
+func (s *Store) keeper(live map[note.ID]bool, tips map[gitstore.CommitID]bool, vectors *liveVectors) (func(cas.Key) bool, error) {
+	notes, err := s.facts.Recipe(note.Recipe)
+	if err != nil {
+		return nil, err
+	}
+	claims, err := s.facts.Recipe(claimRecipe)
+	if err != nil {
+		return nil, err
+	}
+	return func(k cas.Key) bool {
+		switch k.Kind {
+		case cas.Chunks, cas.Vectors, cas.Failures:
+			return vectors.keep(k)
+		case cas.Notes:
+			return k.Recipe == notes && live[note.ID([]byte(k.ID))]
+		case cas.Claims:
+			return k.Recipe == claims && live[note.ID([]byte(k.ID))]
+		case cas.Dates:
+			return tips[gitstore.CommitID([]byte(k.ID))]
+		}
+		return true
+	}, nil
 }
 
 // reachable is every blob of the collections at every commit that a ref

@@ -36,13 +36,6 @@ const bgeQuery = "Represent this sentence for searching relevant passages: "
 // m2vFixture is where its repository keeps the smallest model.
 const m2vFixture = "tests/fixtures/test-model-vocab-quantized/"
 
-// Models returns the models that are known by name, the default one first.
-//
-// Revisions, sizes and hashes are those that several others publish who pin the
-// same files; see docs/guides/models.md. The files without one are compared with
-// the hub's own hash of them.
-func Models() []Model { return slices.Clone(models) }
-
 var models = []Model{
 	{
 		Name: DefaultModel, Repository: "BAAI/bge-small-en-v1.5", Revision: "5c38ec7c405ec4b44b94cc5a9bb96e735b38267a",
@@ -143,3 +136,10 @@ func ModelByName(name string) (m Model, found bool) {
 	}
 	return all[i], true
 }
+
+// Models returns the models that are known by name, the default one first.
+//
+// Revisions, sizes and hashes are those that several others publish who pin the
+// same files; see docs/guides/models.md. The files without one are compared with
+// the hub's own hash of them.
+func Models() []Model { return slices.Clone(models) }
