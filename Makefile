@@ -43,5 +43,5 @@ fuzz: ## every fuzz target for a while
 	@for p in $$($(GO) list ./...); do for f in $$($(GO) test -list '^Fuzz' $$p | grep '^Fuzz'); do \
 		$(GO) test -run '^$$' -fuzz "^$$f$$" -fuzztime $(FUZZTIME) $$p || exit 1; done; done
 
-bench: build ## against SQLite FTS5, ripgrep and git grep; see docs/benchmarks.md
+bench: build ## against SQLite FTS5, ripgrep, git grep, Hugo and Pagefind; see docs/benchmarks.md
 	$(GO) run ./bench -kb $(BIN)

@@ -1,5 +1,6 @@
 // Command bench measures kb against what people use instead: SQLite FTS5,
-// ripgrep, git grep and git status; and under load, a server of others.
+// ripgrep, git grep and git status; its sites against Hugo and Pagefind; and under
+// load, a server of others.
 //
 //	go run ./bench -kb bin/kb [-data DIR] [-only build,query] [-quick] [-json FILE]
 //

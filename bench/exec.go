@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -30,7 +31,7 @@ func (l *lab) command(dir string, name string, args ...string) (string, cost, er
 	out, err := cmd.Output()
 	wall := time.Since(start)
 	if err != nil {
-		return string(out), cost{}, fmt.Errorf("%s %s: %w: %s", filepath.Base(name), strings.Join(args, " "), err, tail(stderr.String()))
+		return string(out), cost{}, fmt.Errorf("%s %s: %w: %s", filepath.Base(name), strings.Join(args, " "), err, tail(cmp.Or(stderr.String(), string(out))))
 	}
 	return string(out), costOf(cmd.ProcessState, wall), nil
 }

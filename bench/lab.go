@@ -15,15 +15,18 @@ import (
 // directory with what was made from them. Fixtures are made once, when the
 // first part asks.
 type lab struct {
-	ctx     context.Context
-	kb      string
-	data    string
-	dir     string
-	quick   bool
-	loadFor time.Duration     // of the part load
-	peer    string            // the server that it compares with
-	made    map[string]string // fixture → path
-	next    int               // to number scratch directories
+	ctx      context.Context
+	kb       string
+	data     string
+	dir      string
+	quick    bool
+	loadFor  time.Duration // of the part load
+	peer     string        // the server that it compares with
+	hugo     string        // programs of the part site
+	pagefind string
+	corpora  []string          // of the part site; none for all
+	made     map[string]string // fixture → path
+	next     int               // to number scratch directories
 }
 
 func newLab(ctx context.Context, kb, data string, quick bool) (*lab, error) {

@@ -33,6 +33,7 @@ var parts = []part{
 	{"history", "Dates from history", measureHistory},
 	{"health", "What is wrong with the notes", measureHealth},
 	{"export", "Export", measureExport},
+	{"site", "A static site with search", measureSite},
 	{"anchors", "Links as a signal for ranking", measureAnchors},
 }
 
@@ -54,6 +55,9 @@ func run(ctx context.Context, args []string) error {
 	quick := flags.Bool("quick", false, "few repetitions: to see that it works")
 	loadFor := flags.Duration("load-for", 30*time.Second, "how long clients call in the part load")
 	peer := flags.String("peer", "", "dist/server.js of @bitbonsai/mcpvault, for the part load")
+	hugo := flags.String("hugo", "hugo", "Hugo, for the part site")
+	pagefind := flags.String("pagefind", filepath.Join("bench", "node_modules", ".bin", "pagefind"), "Pagefind, for the part site")
+	corpora := flags.String("corpora", "", "of the part site: rust-rfcs, tldr-6000, tldr; separated by commas")
 	out := flags.String("json", "", "also write the figures to this `file`")
 	if err := flags.Parse(args); err != nil {
 		return err
@@ -68,6 +72,10 @@ func run(ctx context.Context, args []string) error {
 	}
 	defer l.close()
 	l.loadFor, l.peer = *loadFor, *peer
+	l.hugo, l.pagefind = program(*hugo), program(*pagefind)
+	if *corpora != "" {
+		l.corpora = strings.Split(*corpora, ",")
+	}
 	r := &report{Facts: l.facts(), Quick: *quick}
 	r.Facts.print(os.Stdout)
 	for _, p := range chosen {
@@ -86,6 +94,15 @@ func run(ctx context.Context, args []string) error {
 		return err
 	}
 	return os.WriteFile(*out, append(raw, '\n'), 0o644)
+}
+
+// program is a program by a path that stands in any directory; one in $PATH stays as
+// it is.
+func program(name string) string {
+	if abs, err := filepath.Abs(name); err == nil && filepath.Base(name) != name {
+		return abs
+	}
+	return name
 }
 
 // measure runs a part. What it lacks, and what fails in it, is part of its

@@ -32,6 +32,7 @@ type row struct {
 	Against   string `json:"against,omitempty"`
 	Reference number `json:"reference"`
 	Figure    number `json:"figure"`
+	Own       bool   `json:"own,omitempty"` // the goal is for kb's value, not for its ratio
 	Goal      *goal  `json:"goal,omitempty"`
 	Verdict   string `json:"verdict,omitempty"`
 }
@@ -73,6 +74,9 @@ type unit string
 const (
 	inSeconds unit = "s"
 	inBytes   unit = "bytes"
+	inKB      unit = "kB"
+	inPercent unit = "%"
+	inMRR     unit = "MRR"
 	plain     unit = ""
 	inNDCG    unit = "nDCG@10"
 )
@@ -88,7 +92,11 @@ func (u unit) format(n number) string {
 		return fmt.Sprintf("%.2f s", f)
 	case u == inBytes:
 		return fmt.Sprintf("%.1f MB", f/1e6)
-	case u == inNDCG:
+	case u == inKB:
+		return fmt.Sprintf("%.0f KB", f)
+	case u == inPercent:
+		return fmt.Sprintf("%.0f %%", 100*f)
+	case u == inNDCG, u == inMRR:
 		return fmt.Sprintf("%.3f", f)
 	}
 	return fmt.Sprintf("%.4g", f)
@@ -103,6 +111,11 @@ func (t *table) compare(what string, u unit, kb float64, against string, referen
 // value adds a value of kb's alone, with a goal for it.
 func (t *table) value(what string, u unit, kb float64, g *goal) {
 	t.add(row{Measure: what, Unit: u, KB: number(kb), Reference: none, Figure: number(kb), Goal: g})
+}
+
+// beside adds kb's value, with a goal for it, beside another's.
+func (t *table) beside(what string, u unit, kb float64, against string, reference float64, g *goal) {
+	t.add(row{Measure: what, Unit: u, KB: number(kb), Against: against, Reference: number(reference), Figure: number(kb), Goal: g, Own: true})
 }
 
 func (t *table) add(r row) {
@@ -134,14 +147,17 @@ func (r row) ratio() string {
 	if math.IsNaN(float64(r.Reference)) {
 		return ""
 	}
-	if r.Unit == inNDCG {
+	if r.Unit == inNDCG || r.Unit == inMRR {
 		return fmt.Sprintf("%+.3f", float64(r.KB-r.Reference))
 	}
-	return fmt.Sprintf("%.2f", float64(r.Figure))
+	if r.Reference == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%.2f", float64(r.KB/r.Reference))
 }
 
 func (r row) goal() string {
-	if math.IsNaN(float64(r.Reference)) && r.Goal != nil && r.Unit != inNDCG {
+	if (r.Own || math.IsNaN(float64(r.Reference))) && r.Goal != nil && !r.Goal.Least {
 		return "≤ " + r.Unit.format(number(r.Goal.Limit))
 	}
 	return r.Goal.String()
