@@ -110,16 +110,12 @@ func fixedTools(s *sdk.Server) {
 	})
 }
 
-// pause is long enough for a client to tell two messages apart.
-const pause = 50 * time.Millisecond
-
 // talkingTools send something while they run.
 func talkingTools(s *sdk.Server) {
 	logs := func(times int) answer {
 		return func(ctx context.Context, req *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
 			for i := range times {
 				_ = req.Session.Log(ctx, &sdk.LoggingMessageParams{Level: "info", Data: fmt.Sprint("step ", i)})
-				time.Sleep(pause)
 			}
 			return says(said("logged")), nil
 		}
@@ -130,7 +126,6 @@ func talkingTools(s *sdk.Server) {
 		token := req.Params.GetProgressToken()
 		for _, done := range []float64{0, 50, 100} {
 			_ = req.Session.NotifyProgress(ctx, &sdk.ProgressNotificationParams{ProgressToken: token, Progress: done, Total: 100})
-			time.Sleep(pause)
 		}
 		return says(said("%v", token)), nil
 	})
@@ -138,7 +133,6 @@ func talkingTools(s *sdk.Server) {
 		if req.Extra != nil && req.Extra.CloseSSEStream != nil {
 			req.Extra.CloseSSEStream(sdk.CloseSSEStreamArgs{RetryAfter: 10 * time.Millisecond})
 		}
-		time.Sleep(2 * pause)
 		return says(said("the client came back")), nil
 	})
 }

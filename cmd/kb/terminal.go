@@ -42,8 +42,9 @@ func fileURLs(cfg *vault.Config) func(collection, path string) string {
 	}
 }
 
+// oneLine is a text that may repeat what a note or a name says, for a terminal.
 func oneLine(s string) string {
-	return strings.Join(strings.FieldsFunc(s, func(r rune) bool { return r == '\n' || r == '\r' || r == 0x1b }), " ")
+	return new(vault.Text).Plain(strings.Join(strings.FieldsFunc(s, func(r rune) bool { return r == '\n' || r == '\r' }), " "))
 }
 
 // progress shows on a terminal how far work is that takes over a second.
