@@ -125,7 +125,11 @@ func safeName(s string) string {
 	case len(name) > maxName:
 		return strings.ToValidUTF8(name[:maxName-9], "") + "-" + hash
 	case reserved(name):
-		return name + "-" + hash
+		stem, rest, dotted := strings.Cut(name, ".")
+		if dotted {
+			rest = "." + rest
+		}
+		return stem + "-" + hash + rest
 	}
 	return name
 }

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/bmatcuk/doublestar/v4"
@@ -136,6 +137,9 @@ func siteError(err error) error {
 	}
 	if errors.Is(err, site.ErrBusy) {
 		return errorf(Busy, "%w", err).hint("wait for it to end, or give this one another --out")
+	}
+	if errors.Is(err, syscall.ENOSPC) {
+		return errorf(Internal, "%w", err).hint("make room and build again: no page is half written, and the build goes on")
 	}
 	return err
 }

@@ -38,7 +38,7 @@ async function dialog(page, what) {
 }
 
 await run(async () => {
-  const views = [["light", wide], ["dark", wide], ["light", narrow], ["dark", narrow]].slice(0, process.argv[4] ? 4 : 3);
+  const views = [["light", wide], ["dark", narrow], ["dark", wide], ["light", narrow]].slice(0, process.argv[4] ? 4 : 2);
   const jobs = views.flatMap(([colorScheme, viewport]) => [...pages, ""].map((name) => ({ name, colorScheme, viewport })));
   await each(jobs, async ({ name, colorScheme, viewport }) => {
     const what = `${colorScheme}, ${viewport.width}`;

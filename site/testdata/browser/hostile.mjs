@@ -38,7 +38,7 @@ async function quiet(page, what) {
 async function visit(page, address) {
   await page.goto(address);
   await quiet(page, address);
-  check(page.url().split("#")[0] === address.split("#")[0], `${address} leads to ${page.url()}`);
+  check(new URL(page.url()).pathname === new URL(address).pathname, `${address} leads to ${page.url()}`);
 }
 
 async function draw(page, address) {
