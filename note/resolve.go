@@ -187,6 +187,16 @@ func (r *Resolver) exact(p string) string {
 	return all[0]
 }
 
+// twins lists the files that a path without regard to case means, if they are
+// several and none is spelled so.
+func (r *Resolver) twins(p, found string) []string {
+	all := r.paths[fold(found)]
+	if len(all) < 2 || strings.HasPrefix(found, p) {
+		return nil
+	}
+	return all
+}
+
 func (r *Resolver) wiki(from, target string) (found string, ambiguous []string) {
 	target = strings.ReplaceAll(target, `\`, "/")
 	if strings.HasPrefix(target, "./") || strings.HasPrefix(target, "../") {
@@ -201,7 +211,7 @@ func (r *Resolver) wiki(from, target string) (found string, ambiguous []string) 
 	}
 	target = path.Clean(target)
 	if found = r.at(target); found != "" {
-		return found, nil
+		return found, r.twins(target, found)
 	}
 	all := r.ending(target)
 	if len(all) == 0 {

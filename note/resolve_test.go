@@ -86,6 +86,21 @@ func TestResolve(t *testing.T) {
 	}
 }
 
+// Of files that differ by case alone the one that is spelled like the link is
+// meant; without one the link is ambiguous.
+func TestResolveTwinsByCase(t *testing.T) {
+	twins := []string{"Case.md", "case.md"}
+	r := NewResolver([]string{"Case.md", "case.md", "other.md"})
+	for target, want := range map[string]Target{
+		"Case": {Path: "Case.md"}, "case": {Path: "case.md"}, "case.md": {Path: "case.md"},
+		"CASE": {Path: "Case.md", Ambiguous: twins}, "CASE.md": {Path: "Case.md", Ambiguous: twins}, "OTHER": {Path: "other.md"},
+	} {
+		if diff := cmp.Diff(want, r.Resolve("other.md", Link{Kind: WikiLink, Target: target})); diff != "" {
+			t.Errorf("[[%s]]: %s", target, diff)
+		}
+	}
+}
+
 func TestResolveAliasIsNoName(t *testing.T) {
 	n, _ := Parse([]byte("---\naliases: [Nick]\n---\n"))
 	r := NewResolver([]string{"full name.md"})
