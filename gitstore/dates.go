@@ -297,7 +297,10 @@ func (w *dateWalk) visit(p *datePoint) error {
 		return nil
 	}
 	if w.known != nil {
-		if d, ok := w.known(c.id); ok && w.takeOver(p.files, d) {
+		if d, ok := w.known(c.id); ok {
+			w.takeOver(p.files, d)
+		}
+		if len(p.files) == 0 {
 			return nil
 		}
 	}
@@ -385,15 +388,20 @@ func (w *dateWalk) explain(n int32, c *graphCommit, made bool) {
 	}
 }
 
-// takeOver takes dates from those of an ancestor, if it has all of them.
-func (w *dateWalk) takeOver(files fileSet, from *Dates) bool {
+// takeOver takes dates from those of an ancestor, if it has all of them, and takes
+// the files from the walk, but for those that it follows on another line too: that
+// may have a newer commit that added the path.
+func (w *dateWalk) takeOver(files fileSet, from *Dates) {
 	for n := range files {
 		if _, ok := from.At(w.paths[n]); !ok {
-			return false // not the Dates of this commit: walk on
+			return // not the Dates of this commit: walk on
 		}
 	}
 	for n := range files {
 		d := &w.dates[n]
+		if !d.Commit.IsZero() && w.follows(n) {
+			continue
+		}
 		was, _ := from.At(w.paths[n])
 		if d.Commit.IsZero() {
 			d.Commit, d.Updated, d.Author = was.Commit, was.Updated, was.Author
@@ -401,8 +409,18 @@ func (w *dateWalk) takeOver(files fileSet, from *Dates) bool {
 		if d.Created.IsZero() {
 			d.Created, d.Shallow = was.Created, was.Shallow
 		}
+		delete(files, n)
 	}
-	return true
+}
+
+// follows reports whether a commit that the walk has yet to visit carries a file.
+func (w *dateWalk) follows(n int32) bool {
+	for _, p := range w.heap {
+		if _, ok := p.files[n]; ok {
+			return true
+		}
+	}
+	return false
 }
 
 // pointHeap orders commits newest first; equal dates by hash, so that every

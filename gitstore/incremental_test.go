@@ -148,3 +148,86 @@ func btoi(b bool) int {
 	}
 	return 0
 }
+
+// A file that both lines of a merge added, and that the merge changed, was made when
+// the later of them says, whichever line is known.
+func TestDatesOfMergeOfWhatBothAdded(t *testing.T) {
+	var b strings.Builder
+	commit := func(n, minute int, from, file string) {
+		fmt.Fprintf(&b, "commit refs/heads/all\nmark :%d\ncommitter C <c@x> %d +0000\ndata 1\nx\n%sM 100644 inline %s\ndata 1\n%d\n",
+			n, 1700000000+60*minute, from, file, n)
+	}
+	commit(1, 1, "", "base.md")
+	commit(2, 2, "from :1\n", "note.md")
+	commit(3, 9, "from :2\n", "base.md") // known
+	commit(4, 5, "from :1\n", "note.md")
+	commit(5, 10, "from :3\nmerge :4\n", "note.md")
+	dir := newRepo(t, nil)
+	gitIn(t, dir, []byte(b.String()), "fast-import", "--quiet")
+	r := mustOpen(t, dir)
+	dates := func(rev string, known func(CommitID) (*Dates, bool)) *Dates {
+		t.Helper()
+		id, err := ParseCommitID(strings.TrimSpace(git(t, dir, "rev-parse", rev)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		d, err := r.Dates(context.Background(), id, known)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return d
+	}
+	first := dates("all^1", nil)
+	want := dates("all", nil)
+	got := dates("all", func(id CommitID) (*Dates, bool) { return first, id == first.Commit })
+	if diff := cmp.Diff(want.all(), got.all()); diff != "" {
+		t.Errorf("dates (-afresh +from an ancestor's):\n%s", diff)
+	}
+	if made := want.all()["note.md"].Created.Unix(); made != 1700000000+60*5 {
+		t.Errorf("made at %d, not when it was last added", made)
+	}
+}
+
+// A file's past names every path that it had, and pairs what was removed with what
+// was added as from nothing, whichever ancestor's past is known.
+func TestPastsMadeOfAnAncestors(t *testing.T) {
+	text := func(changed int) string {
+		var b strings.Builder
+		for i := range 20 {
+			fmt.Fprintf(&b, "line %d of the note\n", i+btoi(i < changed)*100)
+		}
+		return b.String()
+	}
+	put := func(path, text string) string {
+		return fmt.Sprintf("M 100644 inline %s\ndata %d\n%s\n", path, len(text), text)
+	}
+	var b strings.Builder
+	for n, change := range []string{
+		put("old.md", text(0)) + put("one.md", "one\n"),
+		"D old.md\n" + put("near.md", text(2)) + put("far.md", text(6)),
+		"D near.md\n" + "R one.md two.md\n",
+		"R two.md three.md\n",
+	} {
+		fmt.Fprintf(&b, "commit refs/heads/all\ncommitter C <c@x> %d +0000\ndata 1\nx\n%s", 1700000000+60*n, change)
+	}
+	dir := newRepo(t, nil)
+	gitIn(t, dir, []byte(b.String()), "fast-import", "--quiet")
+	r := mustOpen(t, dir)
+	for _, rev := range []string{"all~3", "all~2", "all~1"} {
+		pasts := func(rev string, known *Past) *Past {
+			t.Helper()
+			id, err := ParseCommitID(strings.TrimSpace(git(t, dir, "rev-parse", rev)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			p, err := r.Pasts(context.Background(), id, 20, func(c CommitID) (*Past, bool) { return known, known != nil && c == known.Commit })
+			if err != nil {
+				t.Fatal(err)
+			}
+			return p
+		}
+		if diff := cmp.Diff(pasts("all", nil), pasts("all", pasts(rev, nil))); diff != "" {
+			t.Errorf("with the past of %s known (-afresh +from an ancestor's):\n%s", rev, diff)
+		}
+	}
+}

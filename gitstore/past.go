@@ -144,7 +144,9 @@ func (w *pastWalk) visit(p *pastPoint) error {
 	}
 	if w.known != nil {
 		if known, ok := w.known(p.commit.id); ok {
-			w.takeOver(p.files, known)
+			if err := w.takeOver(p.files, known); err != nil {
+				return err
+			}
 		}
 	}
 	if len(p.files) == 0 {
@@ -214,25 +216,33 @@ func (w *pastWalk) differing(parent CommitID, c *graphCommit, mine map[string]in
 		return nil, err
 	}
 	from := map[string]string{}
-	left := map[string]change{} // what may be a rename with changes
+	left := map[string]change{} // what may be a rename with changes, whoever asks: of whose past it is does not depend on that
+	added := false
 	for _, ch := range changes {
 		_, is := mine[ch.Path]
 		switch {
 		case ch.Kind == Removed:
 			left[ch.Path] = change{old: rawEntry{oid(ch.Old), filemode.Regular}}
-		case !is:
 		case ch.Kind == Added:
-			from[ch.Path] = ""
 			left[ch.Path] = change{now: rawEntry{oid(ch.New), filemode.Regular}}
+			if is {
+				from[ch.Path], added = "", true
+			}
+		case !is:
 		case ch.Kind == Renamed:
 			from[ch.Path] = ch.From
 		default:
 			from[ch.Path] = ch.Path
 		}
 	}
+	if !added {
+		return from, nil
+	}
 	names, err := w.repo.renamesAmong(w.ctx, left)
 	for was, now := range names {
-		from[now] = was
+		if _, is := mine[now]; is {
+			from[now] = was
+		}
 	}
 	return from, err
 }
@@ -277,7 +287,7 @@ func (w *pastWalk) addName(n int, name FormerName) {
 // takeOver adds what is known of an ancestor's files and takes those from the
 // walk, but for files that it follows on another line too: their versions are yet
 // to be put in order.
-func (w *pastWalk) takeOver(files map[string]int, known *Past) {
+func (w *pastWalk) takeOver(files map[string]int, known *Past) error {
 	elsewhere := map[int]bool{}
 	for _, p := range w.queue {
 		for _, n := range p.files {
@@ -286,14 +296,25 @@ func (w *pastWalk) takeOver(files map[string]int, known *Past) {
 	}
 	for path, n := range files {
 		if was, ok := known.Files[path]; ok && !elsewhere[n] {
-			w.extend(n, path, was)
+			if err := w.extend(n, path, was); err != nil {
+				return err
+			}
 			delete(files, path)
 		}
 	}
+	return nil
 }
 
-// extend adds the past that a file had under a path.
-func (w *pastWalk) extend(n int, path string, was FilePast) {
+// extend adds the past that a file had under a path, and that path: its own past
+// does not name it.
+func (w *pastWalk) extend(n int, path string, was FilePast) error {
+	if len(was.Versions) > 0 {
+		c, err := w.repo.node(was.Versions[0].Commit)
+		if err != nil {
+			return err
+		}
+		w.addName(n, FormerName{path, c.when})
+	}
 	for _, v := range was.Versions {
 		if v.Path == "" {
 			v.Path = path
@@ -304,6 +325,7 @@ func (w *pastWalk) extend(n int, path string, was FilePast) {
 	for _, name := range was.Names {
 		w.addName(n, name)
 	}
+	return nil
 }
 
 // pastHeap orders commits as pointHeap does.

@@ -13,8 +13,8 @@ import (
 
 // Recipes of what is kept beside notes and text.
 const (
-	datesRecipe = "dates/2"
-	pastRecipe  = "past/2"
+	datesRecipe = "dates/3"
+	pastRecipe  = "past/3"
 	statRecipe  = "stat/1"
 	lastRecipe  = "last/1"
 )
