@@ -77,6 +77,9 @@ func (h *history) anyPath() string {
 	for range h.r.IntN(3) {
 		p = path.Join(names[h.r.IntN(4)]+"dir", p)
 	}
+	if h.r.IntN(8) == 0 {
+		p = path.Join(".kb", p) // apart: neither a note nor a file that links lead to
+	}
 	return p
 }
 
@@ -142,4 +145,22 @@ func (h *history) text() string {
 		}
 	}
 	return b.String()
+}
+
+// A view is made although the commit of the one before is gone.
+func TestViewSincePrunedCommit(t *testing.T) {
+	dir := vaulttest.Repo(t, "-- a.md --\nOne\n-- @commit 2024-01-01 first --\n-- b.md --\nTwo\n-- @commit 2024-01-02 second --\n")
+	v := openVault(t, dir)
+	if _, err := v.DerivedAfresh(context.Background(), "HEAD"); err != nil {
+		t.Fatal(err)
+	}
+	vaulttest.Git(t, dir, "reset", "--quiet", "--hard", "HEAD~1")
+	vaulttest.Write(t, dir, "c.md", "Three\n")
+	vaulttest.Commit(t, dir, "2024-01-03T10:00:00Z", "third")
+	vaulttest.Git(t, dir, "reflog", "expire", "--expire=now", "--all")
+	vaulttest.Git(t, dir, "update-ref", "-d", "ORIG_HEAD")
+	vaulttest.Git(t, dir, "gc", "--quiet", "--prune=now")
+	if _, err := v.DerivedAfresh(context.Background(), "HEAD"); err != nil {
+		t.Error(err)
+	}
 }

@@ -26,7 +26,7 @@ func (w *view) listSince(ctx context.Context, s *sight) (bool, error) {
 		}
 		changes, others, ok, err := w.changesSince(ctx, old)
 		if err != nil {
-			return false, err
+			return false, ctx.Err() // git may have pruned the other; if this one is damaged, listing it says so
 		}
 		if ok && len(changes) <= 16+len(old.docs)/20 {
 			w.problems = old.problems
@@ -78,7 +78,7 @@ func (w *view) changesSince(ctx context.Context, old *contents) (docs []docChang
 			for _, x := range changes {
 				if c.holds(x.Path) {
 					docs = append(docs, docChange{doc{col: c, path: x.Path, blob: x.New}, x.Kind == gitstore.Removed})
-				} else if x.Kind != gitstore.Changed {
+				} else if !c.names(x.Path) && x.Kind != gitstore.Changed {
 					others = append(others, otherChange{c, x.Path, x.Kind == gitstore.Removed})
 				}
 			}
