@@ -182,7 +182,7 @@ func (w *view) list(ctx context.Context, s *sight, b base, trees worktrees) erro
 
 func (w *view) addProblems(s *sight, c *collection, problems []gitstore.Problem) {
 	for _, p := range problems {
-		if s.file(c, p.Path) {
+		if s.file(c, p.Path) && !slices.Contains(w.problems, p) { // what is committed and on disk is one file
 			w.problems = append(w.problems, p)
 		}
 	}
