@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
+	"time"
 )
 
 // NewestFirst returns the paths of the default view in the order in which they
@@ -19,6 +20,9 @@ func (v *Vault) NewestFirst(ctx context.Context) (paths []string, err error) {
 	}
 	return paths, nil
 }
+
+// SetNow sets the vault's clock.
+func (v *Vault) SetNow(now time.Time) { v.now = func() time.Time { return now } }
 
 // CollectAtOnce makes garbage of facts however young they are, until end.
 func CollectAtOnce() (end func()) {

@@ -202,7 +202,7 @@ func sayStub(x *inspector, i int, _ mark) (message, mend string) {
 }
 
 func sayStale(x *inspector, i int, _ mark) (message, mend string) {
-	return "unchanged since " + x.lastTouched(i), "bring it up to date, or confirm it: " + x.confirm(i)
+	return "unchanged since " + x.lastTouched(i), "bring it up to date, or confirm it: " + howToConfirm
 }
 
 func sayOrphan(*inspector, int, mark) (message, mend string) {

@@ -1,11 +1,10 @@
 package vault
 
-import (
-	"strings"
-	"unicode"
+import "kb/note"
 
-	"kb/note"
-)
+// howToConfirm is what a person calls, and what an agent does: both read the same
+// findings.
+const howToConfirm = "kb edit --confirm, kb_edit confirm"
 
 // flagged reports whether somebody flagged the note.
 func (c *card) flagged() bool {
@@ -23,25 +22,7 @@ func sayFlagged(x *inspector, i int, _ mark) (message, mend string) {
 	if why := c.text(keyFlaggedReason); why != "" {
 		message += ": " + oneLine(why, 300)
 	}
-	return message, "mend it, then confirm it: " + x.confirm(i)
-}
-
-// confirm is how the reader of a finding confirms a note.
-func (x *inspector) confirm(i int) string {
-	if x.v.audience == Agent {
-		return "kb_edit confirm"
-	}
-	return "kb edit --confirm " + quoted(x.docs[i].path)
-}
-
-// quoted is a path as a shell takes it for one word.
-func quoted(p string) string {
-	if strings.ContainsFunc(p, func(r rune) bool {
-		return !strings.ContainsRune("/.-_", r) && !unicode.IsLetter(r) && !unicode.IsDigit(r)
-	}) {
-		return "'" + strings.ReplaceAll(p, "'", `'\''`) + "'"
-	}
-	return p
+	return message, "mend it, then confirm it: " + howToConfirm
 }
 
 // day is the date that a property holds, "" for none.

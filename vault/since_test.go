@@ -10,8 +10,10 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"kb/internal/vaulttest"
+	"kb/vault"
 )
 
 // Whatever happens to a vault, what is derived of a view from that of an earlier
@@ -162,5 +164,27 @@ func TestViewSincePrunedCommit(t *testing.T) {
 	vaulttest.Git(t, dir, "gc", "--quiet", "--prune=now")
 	if _, err := v.DerivedAfresh(context.Background(), "HEAD"); err != nil {
 		t.Error(err)
+	}
+}
+
+// What is not committed is dated by the day on which it is read, also by a process
+// that read the same the day before.
+func TestUncommittedNotesAreOfToday(t *testing.T) {
+	dir := vaulttest.Repo(t, "-- a.md --\na\n-- @commit 2024-01-01 one --\n")
+	vaulttest.Write(t, dir, "new.md", "new")
+	v := openVault(t, dir)
+	for _, day := range []string{"2024-02-01", "2024-02-02"} {
+		now, _ := time.Parse(time.DateOnly, day)
+		v.SetNow(now)
+		p := vault.HealthParams{StaleDays: 90, MaxTokens: 1000}
+		p.At = "worktree"
+		r, err := v.Health(t.Context(), p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		said := fmt.Sprintf("%+v", r.Collections)
+		if !strings.Contains(said, "add created: "+day) {
+			t.Errorf("on %s: %s", day, said)
+		}
 	}
 }

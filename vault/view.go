@@ -81,6 +81,14 @@ func (v *Vault) read(ctx context.Context, at string) (*view, error) {
 	return v.readBases(ctx, bases)
 }
 
+// dayKey is today for work trees: what is not committed is dated so.
+func (v *Vault) dayKey(bases []base) string {
+	if !slices.ContainsFunc(bases, func(b base) bool { return b.worktree }) {
+		return ""
+	}
+	return " " + v.now().UTC().Format(time.DateOnly)
+}
+
 // readBases returns the view of those commits or trees.
 func (v *Vault) readBases(ctx context.Context, bases []base) (_ *view, err error) {
 	s, err := v.sight(ctx)
@@ -95,7 +103,7 @@ func (v *Vault) readBases(ctx context.Context, bases []base) (_ *view, err error
 	if w.draft, err = w.onlyDrafted(ctx); err != nil {
 		return nil, err
 	}
-	w.key = fmt.Sprintf("%s\n%v %s%s", s.key(), w.draft, baseKey(bases), trees.key())
+	w.key = fmt.Sprintf("%s\n%v %s%s%s", s.key(), w.draft, baseKey(bases), trees.key(), v.dayKey(bases))
 	if old := v.cachedView(w.key); old != nil {
 		return &view{v, old}, nil
 	}
