@@ -14,13 +14,18 @@ import (
 )
 
 // The official TypeScript clients, of both versions of the SDK, list and call
-// every tool, and get what the commands print: on standard input and output, and
-// over HTTP with a token.
+// every tool, and get what the commands print: on standard input and output, through
+// the socket of another process, and over HTTP with a token.
 func TestTypeScriptClient(t *testing.T) {
 	plan := typeScriptPlan(t)
 	for version, flags := range map[string][]string{"v1": nil, "v2": {"--v2"}} {
 		t.Run(version+" stdio", func(t *testing.T) {
 			plan(t, newProgram(t, vaulttest.Repo(t, parityVault)), flags)
+		})
+		t.Run(version+" socket", func(t *testing.T) {
+			p := newProgram(t, vaulttest.Repo(t, parityVault))
+			serve(t, p, "serve", "--http", "127.0.0.1:0") // owns the derived data: kb mcp calls it through its socket
+			plan(t, p, flags)
 		})
 		t.Run(version+" HTTP", func(t *testing.T) {
 			p := newProgram(t, vaulttest.Repo(t, parityVault))
