@@ -307,19 +307,27 @@ func (d deed) serve(cmd *exec.Cmd, said *io.PipeReader) {
 	_, _ = io.Copy(io.Discard, said)
 }
 
-// try does the deed with a fault, looks at what is left, and does it again. It
-// returns how the program ended, "" if the write did not happen this time.
-func (d deed) try(w *workshop, x point, before, after string) string {
+// strike does the deed with a fault at the first write that is meant.
+func (d deed) strike(w *workshop, x point, meant func(c faults.Write, path string) bool) (end, out string, struck bool) {
 	w.restore()
-	struck := false
 	end, out, err := d.do(w, func(c faults.Write, path string) faults.Fault {
-		if struck || shape(c, path) != x.shape {
+		if struck || !meant(c, path) {
 			return faults.None
 		}
 		struck = true
 		return x.fault
 	})
 	must(w.t, err)
+	return end, out, struck
+}
+
+// try does the deed with a fault, looks at what is left, and does it again. It
+// returns how the program ended, "" if the write did not happen this time.
+func (d deed) try(w *workshop, x point, before, after string) string {
+	end, out, struck := d.strike(w, x, func(c faults.Write, path string) bool { return shape(c, path) == x.shape })
+	if !struck { // as a directory of objects need not be made when the commit has another hash
+		end, out, struck = d.strike(w, x, func(_ faults.Write, path string) bool { return kindOf(path) == x.kind })
+	}
 	if !struck {
 		w.t.Log("no such write this time")
 		return ""
