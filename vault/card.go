@@ -92,7 +92,7 @@ func (w *view) allCards(ctx context.Context) ([]*card, error) {
 	s := w.earlier(func(c *contents) bool { was = c.cards; return was != nil })
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.cards != nil && !w.partial.Load() {
+	if w.cards != nil {
 		return w.cards, nil
 	}
 	blobs := w.blobsSince(s)

@@ -94,7 +94,7 @@ func (w *view) days(ctx context.Context) ([]*dated, error) {
 	s := w.earlier(func(c *contents) bool { was, then = c.dated, c.dates; return was != nil && then != nil })
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.dated != nil && !w.partial.Load() {
+	if w.dated != nil {
 		return w.dated, nil
 	}
 	days, ok := w.daysSince(s, was, then)

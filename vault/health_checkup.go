@@ -20,7 +20,7 @@ func (x *inspector) checkup(ctx context.Context) (*checkup, error) {
 	s := x.earlier(func(c *contents) bool { old = c.checkup; return old != nil && old.minWords == x.minWords })
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if c := x.contents.checkup; c != nil && c.minWords == x.minWords && c.old == x.old && !x.partial.Load() {
+	if c := x.contents.checkup; c != nil && c.minWords == x.minWords && c.old == x.old {
 		return c, nil
 	}
 	c := &checkup{inspector: *x, counts: map[*collection]*[findKinds]int{}}

@@ -24,7 +24,7 @@ func (w *view) holdings(ctx context.Context) (*table[holding], error) {
 	s := w.earlier(func(c *contents) bool { was, cards = c.held, c.cards; return was != nil })
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.held == nil || w.partial.Load() {
+	if w.held == nil {
 		w.held = tableOf(w, s, was, cards, heldBy)
 	}
 	return w.held, nil

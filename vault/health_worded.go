@@ -35,7 +35,7 @@ func (w *view) worded(ctx context.Context, minWords int) (*overlaps, error) {
 	})
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.alike != nil && w.alike.minWords == minWords && !w.partial.Load() {
+	if w.alike != nil && w.alike.minWords == minWords {
 		return w.alike, nil
 	}
 	c := wordComparer{w.contents, cards, minWords}

@@ -84,7 +84,7 @@ func (w *view) graph(ctx context.Context) (*linkGraph, error) {
 	})
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.links != nil && !w.partial.Load() {
+	if w.links != nil {
 		return w.links, nil
 	}
 	r := linkReader{w, resolvers, titles}

@@ -214,7 +214,7 @@ func (w *view) textView(ctx context.Context) (*index.View, error) {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.text != nil && !w.partial.Load() {
+	if w.text != nil {
 		return w.text, nil
 	}
 	members := make([]index.Member, len(w.docs))

@@ -120,7 +120,7 @@ func (w *view) titles(ctx context.Context) (named, error) {
 	s := w.earlier(func(c *contents) bool { was, cards = c.names, c.cards; return was != nil })
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.names == nil || w.partial.Load() {
+	if w.names == nil {
 		w.names = tableOf(w, s, was, cards, namesOf)
 	}
 	return named{w, w.names}, nil

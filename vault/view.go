@@ -51,7 +51,7 @@ type contents struct {
 	firsts  map[note.ID]int // see where
 
 	synced  atomic.Bool // all that is derived of the docs is there
-	partial atomic.Bool // a note could not be read: what was derived is not to be kept
+	partial atomic.Bool // a note could not be read: the view is not to be kept
 
 	resolving sync.Once
 
@@ -277,14 +277,26 @@ func (v *Vault) cachedView(key string) *contents {
 	return v.lookup(key)
 }
 
+// lookup finds a view in memory. One of which a note could not be read is left to
+// those who have it: the next call tries anew.
 func (v *Vault) lookup(key string) *contents {
 	i := slices.IndexFunc(v.views, func(w *contents) bool { return w.key == key })
 	if i < 0 {
 		return nil
 	}
 	w := v.views[i]
+	if w.partial.Load() {
+		v.evict(i)
+		return nil
+	}
 	v.views = append(slices.Delete(v.views, i, i+1), w)
 	return w
+}
+
+func (v *Vault) evict(i int) {
+	gone := v.views[i]
+	v.views = slices.Delete(v.views, i, i+1)
+	v.relations = slices.DeleteFunc(v.relations, func(r relation) bool { return r.now == gone || r.then == gone })
 }
 
 // cacheView keeps w, or returns the equal view that is kept already.
@@ -296,9 +308,7 @@ func (v *Vault) cacheView(w *contents) *contents {
 	}
 	v.views = append(v.views, w)
 	if len(v.views) > cachedViews {
-		evicted := v.views[0]
-		v.views = slices.Delete(v.views, 0, 1)
-		v.relations = slices.DeleteFunc(v.relations, func(r relation) bool { return r.now == evicted || r.then == evicted })
+		v.evict(0)
 	}
 	return w
 }
