@@ -40,20 +40,20 @@ func (f *Findings) info(code, hint, format string, args ...any) {
 // Text writes a line for each finding.
 func (f *Findings) Text(t *Text) {
 	for _, x := range f.Findings {
-		mark := t.Warn("✗")
+		mark := styled{"✗ ", "33"}
 		if x.Info {
-			mark = t.Dim("·")
+			mark = styled{"· ", "2"}
 		}
-		t.Printf("%s %s\n", mark, t.Plain(x.Message))
+		t.flowAfter(mark, styled{"  ", ""}, []styled{{x.Message, ""}})
 		if x.Hint != "" {
-			t.Printf("  %s\n", t.Dim(x.Hint))
+			t.hanging("  ", "  ", []styled{{x.Hint, "2"}})
 		}
 	}
 	for _, k := range f.Keys {
 		t.Printf("%-14s %-28s %s\n", k.Key, k.Value, k.Meaning)
 	}
 	for _, line := range f.Logs {
-		t.Printf("%s\n", t.Plain(line))
+		t.hanging("", "  ", []styled{{line, ""}})
 	}
 	if f.OK {
 		t.Printf("%s\n", t.Strong("everything is in order"))

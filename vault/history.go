@@ -389,9 +389,9 @@ func (r *HistoryResult) piles() (out []pile) {
 // Text writes versions, or changes by kind.
 func (r *HistoryResult) Text(t *Text) {
 	for _, x := range r.Versions {
-		t.Printf("%s  %s  %s  %s\n", t.Accent(x.Commit[:12]), t.Dim(x.Date[:10]), t.Plain(x.Subject), t.Dim(x.Author))
+		t.hanging("", "    ", []styled{{x.Commit[:12], "36"}, {"  " + x.Date[:10], "2"}, {"  " + x.Subject, ""}, {"  " + x.Author, "2"}})
 		if x.Path != r.Path {
-			t.Printf("    %s\n", t.Dim("as "+x.Path))
+			t.hanging("    ", "    ", []styled{{"as " + x.Path, "2"}})
 		}
 	}
 	if r.Path != "" && len(r.Versions) == 0 {
@@ -399,11 +399,14 @@ func (r *HistoryResult) Text(t *Text) {
 	}
 	list := func(mark string, notes []Changed) {
 		for _, c := range notes {
-			was := ""
+			line := []styled{{mark + " ", "1"}, {c.Path, "36"}, {"  " + c.Title, ""}}
 			if c.Was != "" {
-				was = "was " + c.Was
+				line = append(line, styled{" was " + c.Was, "2"})
 			}
-			t.Printf("%s %s  %s %s\n", t.Strong(mark), t.Accent(c.Path), t.Plain(c.Title), t.Dim(strings.Join(nonEmpty([]string{was, clip(strings.Join(c.Headings, ", "), 80)}), " ")))
+			if len(c.Headings) > 0 {
+				line = append(line, styled{" " + clip(strings.Join(c.Headings, ", "), 80), "2"})
+			}
+			t.hanging("", "    ", line)
 		}
 	}
 	list("+", r.Added)
@@ -411,10 +414,10 @@ func (r *HistoryResult) Text(t *Text) {
 	list(">", r.Renamed)
 	list("-", r.Removed)
 	for _, l := range r.Broken {
-		t.Printf("%s\n", t.Warn("broken now: "+l.Path+": "+l.Link))
+		t.hanging("", "    ", []styled{{"broken now: " + l.Path + ": " + l.Link, "33"}})
 	}
 	for _, l := range r.Mended {
-		t.Printf("%s\n", t.Dim("mended: "+l.Path+": "+l.Link))
+		t.hanging("", "    ", []styled{{"mended: " + l.Path + ": " + l.Link, "2"}})
 	}
 	t.more(r.Next)
 	t.Printf("%s\n", t.Dim(r.Seen.text()))

@@ -77,7 +77,6 @@ func (p *progress) report(done, total int, what string) {
 			progressbar.OptionSetWriter(p.out),
 			progressbar.OptionSetDescription(what),
 			progressbar.OptionShowCount(),
-			progressbar.OptionShowIts(),
 			progressbar.OptionSetPredictTime(true),
 			progressbar.OptionClearOnFinish(),
 			progressbar.OptionThrottle(100*time.Millisecond))
