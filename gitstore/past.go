@@ -49,8 +49,9 @@ const (
 // Pasts finds the past of every regular file at a commit in one walk of its
 // history, with at most limit versions of each. It simplifies history as Log
 // does, and follows a file to an old path from which it was renamed, be it with
-// changes that leave at least half of it. Where two files come from one, its past
-// is that of the one that kept the name.
+// changes that leave at least half of it. Where two files come from one, by renames
+// on different lines of a merge, its past is that of both; within one commit it is
+// that of the file that kept the name.
 //
 // known, which may be nil, returns what Pasts made of an ancestor with the same
 // limit; the walk goes no further there.
@@ -81,7 +82,23 @@ type pastWalk struct {
 // to explain, by their paths there.
 type pastPoint struct {
 	commit *graphCommit
-	files  map[string]int
+	files  pastFiles
+}
+
+// pastFiles tells which of the files in question a path of some commit has become:
+// one, but for those that different lines of a merge renamed differently.
+type pastFiles map[string][]int
+
+func (f pastFiles) add(path string, files []int) {
+	if f[path] == nil {
+		f[path] = files
+		return
+	}
+	for _, n := range files {
+		if !slices.Contains(f[path], n) {
+			f[path] = append(slices.Clip(f[path]), n)
+		}
+	}
 }
 
 func (w *pastWalk) run(id CommitID) (*Past, error) {
@@ -93,9 +110,9 @@ func (w *pastWalk) run(id CommitID) (*Past, error) {
 		return nil, err
 	}
 	w.paths, w.pasts = make([]string, len(files)), make([]FilePast, len(files))
-	all := make(map[string]int, len(files))
+	all := make(pastFiles, len(files))
 	for i, f := range files {
-		w.paths[i], all[f.Path] = f.Path, i
+		w.paths[i], all[f.Path] = f.Path, []int{i}
 	}
 	if err := w.give(id, all); err != nil {
 		return nil, err
@@ -115,15 +132,13 @@ func (w *pastWalk) run(id CommitID) (*Past, error) {
 }
 
 // give makes a commit responsible for files, of which it takes possession.
-func (w *pastWalk) give(id CommitID, files map[string]int) error {
+func (w *pastWalk) give(id CommitID, files pastFiles) error {
 	if len(files) == 0 {
 		return nil
 	}
 	if p := w.queue[id]; p != nil {
-		for path, n := range files {
-			if had, ok := p.files[path]; !ok || w.paths[had] != path {
-				p.files[path] = n
-			}
+		for path, become := range files {
+			p.files.add(path, become)
 		}
 		return nil
 	}
@@ -172,7 +187,7 @@ func (w *pastWalk) passOn(p *pastPoint, parents []CommitID) error {
 		if err != nil {
 			return err
 		}
-		left := make(map[string]int, len(from))
+		left := make(pastFiles, len(from))
 		for path := range from {
 			left[path] = mine[path]
 			delete(mine, path)
@@ -187,14 +202,16 @@ func (w *pastWalk) passOn(p *pastPoint, parents []CommitID) error {
 		if err != nil {
 			return err
 		}
-		w.record(mine[path], PastVersion{p.commit.id, path, note.ID(file.id)})
-		w.addName(mine[path], FormerName{path, p.commit.when})
+		for _, n := range mine[path] {
+			w.record(n, PastVersion{p.commit.id, path, note.ID(file.id)})
+			w.addName(n, FormerName{path, p.commit.when})
+		}
 	}
 	for i, parent := range parents {
-		files := map[string]int{}
-		for path, n := range mine {
+		files := pastFiles{}
+		for path, become := range mine {
 			if from := older[i][path]; from != "" {
-				files[from] = n
+				files.add(from, become)
 			}
 		}
 		if err := w.give(parent, files); err != nil {
@@ -206,7 +223,7 @@ func (w *pastWalk) passOn(p *pastPoint, parents []CommitID) error {
 
 // differing tells where a parent has those of a commit's files that are not as
 // they were there; "" if it has not.
-func (w *pastWalk) differing(parent CommitID, c *graphCommit, mine map[string]int) (map[string]string, error) {
+func (w *pastWalk) differing(parent CommitID, c *graphCommit, mine pastFiles) (map[string]string, error) {
 	pc, err := w.repo.node(parent)
 	if err != nil {
 		return nil, err
@@ -287,19 +304,36 @@ func (w *pastWalk) addName(n int, name FormerName) {
 // takeOver adds what is known of an ancestor's files and takes those from the
 // walk, but for files that it follows on another line too: their versions are yet
 // to be put in order.
-func (w *pastWalk) takeOver(files map[string]int, known *Past) error {
-	elsewhere := map[int]bool{}
-	for _, p := range w.queue {
-		for _, n := range p.files {
-			elsewhere[n] = true
+func (w *pastWalk) takeOver(files pastFiles, known *Past) error {
+	places := map[int]int{} // at which a file is followed
+	count := func(files pastFiles) {
+		for _, become := range files {
+			for _, n := range become {
+				places[n]++
+			}
 		}
 	}
-	for path, n := range files {
-		if was, ok := known.Files[path]; ok && !elsewhere[n] {
-			if err := w.extend(n, path, was); err != nil {
+	count(files)
+	for _, p := range w.queue {
+		count(p.files)
+	}
+	for path, become := range files {
+		was, ok := known.Files[path]
+		if !ok {
+			continue
+		}
+		var left []int
+		for _, n := range become {
+			if places[n] > 1 {
+				left = append(left, n)
+			} else if err := w.extend(n, path, was); err != nil {
 				return err
 			}
+		}
+		if left == nil {
 			delete(files, path)
+		} else {
+			files[path] = left
 		}
 	}
 	return nil

@@ -66,6 +66,33 @@ func TestPasts(t *testing.T) {
 	}
 }
 
+// Two lines of a merge may rename one file differently: both have its past.
+func TestPastsOfOneFile(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("a line of the note\n", 20)
+	d := newRepo(t, map[string]string{"plan.md": long})
+	base := commit(t, d, "edit", map[string]string{"plan.md": long + "more\n"})
+	git(t, d, "checkout", "-q", "-b", "side")
+	commit(t, d, "theirs", map[string]string{"plan.md": "-", "theirs.md": long + "more\n"})
+	git(t, d, "checkout", "-q", "main")
+	commit(t, d, "ours", map[string]string{"plan.md": "-", "ours.md": long + "more\n"})
+	git(t, d, "merge", "-q", "--no-commit", "-s", "ours", "side")
+	head := commit(t, d, "both", map[string]string{"theirs.md": long + "more\n"})
+	r := mustOpen(t, d)
+	whole := pastOf(t, r, head, 20, nil)
+	for _, path := range []string{"ours.md", "theirs.md"} {
+		p := whole.Files[path]
+		if len(p.Versions) != 3 || p.Versions[2].Path != "plan.md" || len(p.Names) != 1 || p.Names[0].Path != "plan.md" {
+			t.Errorf("%s: versions %v, names %v", path, p.Versions, p.Names)
+		}
+	}
+	old := pastOf(t, r, base, 20, nil)
+	got := pastOf(t, r, head, 20, func(id CommitID) (*Past, bool) { return old, id == base })
+	if diff := cmp.Diff(whole, got); diff != "" {
+		t.Errorf("from an ancestor (-full +incremental):\n%s", diff)
+	}
+}
+
 // A walk that ends at what is known of an ancestor finds what a whole one finds.
 func TestPastsIncremental(t *testing.T) {
 	for _, name := range []string{"kepano-obsidian", "rust-rfcs"} {

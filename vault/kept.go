@@ -14,7 +14,7 @@ import (
 // Recipes of what is kept beside notes and text.
 const (
 	datesRecipe = "dates/3"
-	pastRecipe  = "past/3"
+	pastRecipe  = "past/4"
 	statRecipe  = "stat/1"
 	lastRecipe  = "last/1"
 )
