@@ -97,17 +97,35 @@ func (b *builder) build(ctx context.Context) error {
 	b.nameTags()
 	b.group()
 	b.orderFolders()
-	for _, step := range []func(context.Context) error{
-		b.assets, b.copyAttachments, b.search, b.data, b.notes, b.diagrams, b.lists, b.redirects, b.feeds,
-	} {
-		if err := step(ctx); err != nil {
-			return err
+	return inTurn(b.assets, b.copyAttachments, b.searchAndNotes, b.diagrams, b.lists, b.redirects, b.feeds)(ctx)
+}
+
+// step is a part of a build.
+type step func(context.Context) error
+
+// inTurn is steps one after the other.
+func inTurn(steps ...step) step {
+	return func(ctx context.Context) error {
+		for _, do := range steps {
+			if err := do(ctx); err != nil {
+				return err
+			}
+			if err := ctx.Err(); err != nil {
+				return err
+			}
 		}
-		if err := ctx.Err(); err != nil {
-			return err
-		}
+		return nil
 	}
-	return nil
+}
+
+// searchAndNotes makes the search data, and what names them, beside the pages of
+// the notes, which do not: that takes one core.
+func (b *builder) searchAndNotes(ctx context.Context) error {
+	g, ctx := errgroup.WithContext(ctx)
+	for _, do := range []step{inTurn(b.search, b.data), b.notes} {
+		g.Go(func() error { return do(ctx) })
+	}
+	return g.Wait()
 }
 
 // notes makes the pages of the notes, several at a time.

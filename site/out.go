@@ -240,6 +240,8 @@ func sumOf(data []byte) string {
 
 // keyOf is what something was made of before; "" if that is not known.
 func (o *output) keyOf(name string) string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
 	if f := o.files[name]; f != nil && o.trust {
 		return f.wasKey
 	}
@@ -284,6 +286,8 @@ func (o *output) forget(names ...string) {
 
 // discard takes back what this build made below a prefix.
 func (o *output) discard(prefix string) error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
 	for name, f := range o.files {
 		if f.sum == "" || !strings.HasPrefix(name, prefix) {
 			continue
@@ -293,7 +297,7 @@ func (o *output) discard(prefix string) error {
 				return err
 			}
 		}
-		o.forget(name)
+		f.sum, f.key = "", ""
 	}
 	return nil
 }

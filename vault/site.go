@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/bmatcuk/doublestar/v4"
+	"golang.org/x/sync/errgroup"
 
 	"kb/gitstore"
 	"kb/note"
@@ -144,9 +145,31 @@ func siteError(err error) error {
 	return err
 }
 
+// syncAndWalk brings what is derived of the notes up to date, and meanwhile walks
+// history for what siteSet will ask of it: neither waits for the other.
+func (w *view) syncAndWalk(ctx context.Context) error {
+	g, ctx := errgroup.WithContext(ctx)
+	g.Go(func() error { return w.sync(ctx) })
+	g.Go(func() error {
+		for _, b := range w.bases {
+			if b.commit.IsZero() {
+				continue
+			}
+			if _, err := w.v.store.dates(ctx, b.repo, b.commit); err != nil {
+				return errorf(Internal, "read the history of %s: %w", b.commit, err)
+			}
+			if _, err := w.v.store.past(ctx, b.repo, b.commit); err != nil {
+				return errorf(Internal, "read the history of %s: %w", b.commit, err)
+			}
+		}
+		return nil
+	})
+	return g.Wait()
+}
+
 // siteSet is the view as package site wants it, and how many notes it leaves out.
 func (w *view) siteSet(ctx context.Context) (*site.Set, int, error) {
-	if err := w.sync(ctx); err != nil {
+	if err := w.syncAndWalk(ctx); err != nil {
 		return nil, 0, err
 	}
 	date, err := w.datesOf(ctx)
