@@ -133,7 +133,7 @@ func (c *crowd) serveReads(worker, n int) {
 	if s == nil {
 		return
 	}
-	for i := 0; i < n; i++ {
+	for i := 0; c.goesOn(i, n); i++ {
 		r := c.reads[(worker*3+i)%len(c.reads)]
 		raw, err := s.call(r.op.Name, r.args)
 		if errors.Is(err, errEnded) && c.wasKilled(s.cmd.Process.Pid) {
@@ -167,7 +167,7 @@ func (c *crowd) start() *session {
 
 // commandReads runs one command after the other.
 func (c *crowd) commandReads(worker, n int) {
-	for i := 0; i < n; i++ {
+	for i := 0; c.goesOn(i, n); i++ {
 		r := c.reads[(worker*3+i)%len(c.reads)]
 		cmd := c.command(commandLine(r.op, r.args)...)
 		var stderr strings.Builder
@@ -218,6 +218,14 @@ func (c *crowd) kill(due int64) {
 	if syscall.Kill(pid, syscall.SIGKILL) == nil {
 		c.kills++
 	}
+}
+
+// goesOn reports whether a worker that was to make n calls makes another after i:
+// where owners start slowly, it takes more calls to kill as many.
+func (c *crowd) goesOn(i, n int) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return i < n || i < 20*n && c.kills < c.most
 }
 
 // wasKilled waits for a kill that is under way.
