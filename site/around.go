@@ -117,13 +117,19 @@ func plain(n *note.Note, text []byte, from, to int) string {
 	return b.String()
 }
 
-// tidy takes the marks of Markdown out of running text, and spaces to one.
+// tidy takes the marks of Markdown out of running text, and spaces to one; between
+// the cells of tables it sets dots.
 var (
 	marks  = strings.NewReplacer("**", "", "__", "", "~~", "", "*", "", "`", "", "==", "", "> ", " ", "- [ ]", "", "- [x]", "")
 	asides = regexp.MustCompile(`</?[a-zA-Z][^<>]*>|\[![a-zA-Z]+\][+-]?`)
+	rules  = regexp.MustCompile(`(?m)^[ \t]*\|?(?:[ \t]*:?-+:?[ \t]*\|)+[ \t]*(?::?-+:?[ \t]*)?$`) // below a table's head
+	rows   = regexp.MustCompile(`(?m)^[ \t]*\|.*\|[ \t]*$`)
 )
 
 func tidy(s string) string {
+	if strings.Contains(s, "|") {
+		s = rows.ReplaceAllStringFunc(rules.ReplaceAllString(s, ""), cells)
+	}
 	s = marks.Replace(asides.ReplaceAllString(s, ""))
 	fields := strings.Fields(s)
 	for len(fields) > 0 && (strings.Trim(fields[0], "#-*+|") == "") {
@@ -137,6 +143,13 @@ func tidy(s string) string {
 		out = " " + out
 	}
 	return out
+}
+
+// cells is a table's row as running text.
+func cells(row string) string {
+	row = strings.TrimSpace(strings.Trim(strings.TrimSpace(row), "|"))
+	row = strings.ReplaceAll(row, `\|`, "\x00")
+	return strings.ReplaceAll(strings.ReplaceAll(row, "|", " · "), "\x00", "|")
 }
 
 // lastPart is the end of s, at most n bytes of it, from a word's beginning.

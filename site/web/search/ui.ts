@@ -1,5 +1,6 @@
 // The search dialog and page.
 import { at, load, root } from "../site";
+import type { Row } from "./data";
 import type { Excerpt } from "./excerpt";
 import { type Answer, type Result, Searcher } from "./searcher";
 import { classOf, isDense } from "./words";
@@ -150,7 +151,7 @@ class Finder {
     this.excerpts.set(item, async () => {
       this.seen.unobserve(item);
       this.excerpts.delete(item);
-      fill(link, passage, row.p, await excerpt());
+      fill(link, passage, row, await excerpt());
     });
     return item;
   }
@@ -184,11 +185,11 @@ class Finder {
 }
 
 // fill adds to a result the passage that answers, and makes it lead there.
-function fill(link: HTMLAnchorElement, passage: HTMLElement, page: string, x: Excerpt): void {
+function fill(link: HTMLAnchorElement, passage: HTMLElement, row: Row, x: Excerpt): void {
   const words = [...new Set(x.text.filter((p) => p.mark).map((p) => p.s))].slice(0, 8);
   const mark = words.length ? "?mark=" + words.map(encodeURIComponent).join("+") : "";
-  link.href = root() + encodeURI(page) + mark + (x.anchor ? "#" + encodeURIComponent(x.anchor) : "");
-  if (x.heading) passage.append(element("i", { textContent: x.text.some((p) => p.s) ? x.heading + " · " : x.heading }));
+  link.href = root() + encodeURI(row.p) + mark + (x.anchor ? "#" + encodeURIComponent(x.anchor) : "");
+  if (x.heading && x.heading !== row.t) passage.append(element("i", { textContent: x.text.some((p) => p.s) ? x.heading + " · " : x.heading }));
   for (const part of x.text) passage.append(part.mark ? element("mark", { textContent: part.s }) : part.s);
   passage.hidden = !passage.textContent;
 }
