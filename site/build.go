@@ -87,7 +87,7 @@ func Build(ctx context.Context, set *Set, o Options) (_ *Built, err error) {
 	if err := out.finish(Manifest{Commit: set.Commit.ID, Recipes: append([]string{Recipe, note.Recipe}, set.Recipes...)}); err != nil {
 		return nil, err
 	}
-	return &Built{Pages: len(set.Docs), Files: out.count, Written: out.written, Removed: len(out.stale())}, nil
+	return &Built{Pages: len(set.Docs), Files: out.count, Written: out.written, Removed: len(out.stale)}, nil
 }
 
 func (b *builder) build(ctx context.Context) error {

@@ -38,7 +38,8 @@ const generator = "kb"
 const buildFile = assetDir + "/build.json"
 
 // unfinished is there while a build changes a site: what the manifest says is then
-// not to be relied on. It lists the files that the build adds, a line each.
+// not to be relied on. It lists the files that the build adds, a line each, and
+// before the manifest that does not name them, those that it removes.
 const unfinished = ".kb-unfinished"
 
 // output is the directory of a site being built.
@@ -50,14 +51,15 @@ type output struct {
 	sealed time.Time // when that was written: after all other files
 
 	lock    *flock.Flock // on the file unfinished, while dir is changed
-	journal *os.File     // names of files that the manifest before does not have
+	journal *os.File     // names of files that one of the two manifests does not have
 	earlier []string     // such names, of a build that did not finish
 
 	mu      sync.Mutex
 	files   map[string]*file
 	made    map[string]bool // directories
 	written int
-	count   int // files of the site, when it is finished
+	count   int      // files of the site, when it is finished
+	stale   []string // files that the site no longer has, then
 }
 
 // file is one file of a site, or something else that has a key: before, and as
@@ -348,7 +350,7 @@ func (o *output) replace(name string, data []byte) error {
 		return o.root.WriteFile(name, data, 0o644)
 	}
 	if o.isNew(name) {
-		if _, err := fmt.Fprintln(o.journal, escapePath(name)); err != nil {
+		if err := o.announce(name); err != nil {
 			return err
 		}
 	}
@@ -362,8 +364,25 @@ func (o *output) replace(name string, data []byte) error {
 	return nil
 }
 
-// isNew reports whether the manifest before does not name a file.
+// announce adds names to the journal, in one write.
+func (o *output) announce(names ...string) error {
+	if o.journal == nil || len(names) == 0 {
+		return nil
+	}
+	var lines []byte
+	for _, name := range names {
+		lines = append(append(lines, escapePath(name)...), '\n')
+	}
+	_, err := o.journal.Write(lines)
+	return err
+}
+
+// isNew reports whether the manifest before does not name a file. It never names
+// itself.
 func (o *output) isNew(name string) bool {
+	if name == manifestFile {
+		return false
+	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	f := o.files[name]
@@ -396,6 +415,21 @@ func ignoreMissing(err error) error {
 // finish writes the manifest, removes what is stale, and puts a new site in its
 // place.
 func (o *output) finish(m Manifest) error {
+	if err := o.seal(m); err != nil {
+		return errors.Join(err, o.abandon())
+	}
+	if o.fresh != "" {
+		return o.swap()
+	}
+	err := errors.Join(o.journal.Close(), o.root.Remove(unfinished), o.lock.Close())
+	if err != nil { // some systems keep an open file: then it goes when it is closed
+		err = ignoreMissing(o.root.Remove(unfinished))
+	}
+	return errors.Join(err, o.root.Close())
+}
+
+// seal writes what says what the site is, and removes what it no longer names.
+func (o *output) seal(m Manifest) error {
 	names := slices.Sorted(maps.Keys(o.files))
 	if err := o.put(buildFile, "", o.keys(names)); err != nil {
 		return err
@@ -410,20 +444,14 @@ func (o *output) finish(m Manifest) error {
 	if err != nil {
 		return err
 	}
+	o.stale = o.left()
+	if err := o.announce(o.stale...); err != nil {
+		return err
+	}
 	if err := o.replace(manifestFile, raw); err != nil {
 		return fmt.Errorf("write %s: %w", manifestFile, err)
 	}
-	if o.fresh != "" {
-		return o.swap()
-	}
-	if err := o.sweep(); err != nil {
-		return err
-	}
-	err = errors.Join(o.journal.Close(), o.root.Remove(unfinished), o.lock.Close())
-	if err != nil { // some systems keep an open file: then it goes when it is closed
-		err = ignoreMissing(o.root.Remove(unfinished))
-	}
-	return errors.Join(err, o.root.Close())
+	return o.sweep()
 }
 
 // swap renames a new site to where it belongs: dir is missing or empty.
@@ -457,7 +485,7 @@ func (o *output) abandon() error {
 // somebody else put beside them stays.
 func (o *output) sweep() error {
 	dirs := map[string]bool{}
-	for _, name := range o.stale() {
+	for _, name := range o.stale {
 		if err := ignoreMissing(o.root.Remove(name)); err != nil {
 			return fmt.Errorf("remove %s: %w", name, err)
 		}
@@ -472,9 +500,10 @@ func (o *output) sweep() error {
 	return nil
 }
 
-func (o *output) stale() (names []string) {
+// left lists what earlier builds wrote and this one did not, in order.
+func (o *output) left() (names []string) {
 	for _, escaped := range o.earlier {
-		if name, err := url.PathUnescape(escaped); err == nil && !o.has(name) {
+		if name, err := url.PathUnescape(escaped); err == nil && name != manifestFile && !o.has(name) {
 			names = append(names, name)
 		}
 	}
@@ -483,7 +512,8 @@ func (o *output) stale() (names []string) {
 			names = append(names, name)
 		}
 	}
-	return names
+	slices.Sort(names)
+	return slices.Compact(names)
 }
 
 // keys is the build file: what each file was made of, and its size.

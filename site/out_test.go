@@ -3,6 +3,7 @@ package site
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"maps"
 	"os"
 	"path/filepath"
@@ -82,6 +83,28 @@ func TestBuildMends(t *testing.T) {
 		t.Error(diff)
 	}
 	change("guides/limits.html", strings.Replace(want["guides/limits.html"], "Limits", "Limit5", 1))
+	if diff := cmp.Diff(want, made(t, vaultOf(garden()...), out)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// A build that could not remove all that is stale is finished by the next.
+func TestStaleInTheWay(t *testing.T) {
+	out := filepath.Join(t.TempDir(), "out")
+	want := made(t, vaultOf(garden()...), filepath.Join(t.TempDir(), "fresh"))
+	made(t, vaultOf(append(garden(), "a.md", "# A\nstale\n", "stale/b.md", "# B\nstale\n")...), out)
+	stuck := filepath.Join(out, "a.html")
+	if err := errors.Join(os.Remove(stuck), os.MkdirAll(filepath.Join(stuck, "x"), 0o755)); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if _, err := Build(context.Background(), vaultOf(garden()...), Options{Out: out}); err == nil || !strings.Contains(err.Error(), "a.html") {
+			t.Fatalf("with a directory in the way: %v", err)
+		}
+	}
+	if err := os.RemoveAll(stuck); err != nil {
+		t.Fatal(err)
+	}
 	if diff := cmp.Diff(want, made(t, vaultOf(garden()...), out)); diff != "" {
 		t.Error(diff)
 	}
