@@ -264,7 +264,7 @@ func (g *guard) lock(file string, b []byte) (*refLock, error) {
 func (l *refLock) take() (bool, error) {
 	err := os.Link(l.pending, l.name())
 	switch {
-	case err == nil:
+	case err == nil, l.linked():
 		return true, nil
 	case errors.Is(err, fs.ErrExist):
 		return false, nil
@@ -278,6 +278,17 @@ func (l *refLock) take() (bool, error) {
 		return false, fmt.Errorf("%w: a ref stands where %s needs a directory", ErrRefConflict, l.guard.repo.shown(l.file))
 	}
 	return l.takeUnlinked()
+}
+
+// linked reports whether the lock is there after all: a network file system may
+// lose its answer, and then says that the file exists.
+func (l *refLock) linked() bool {
+	mine, err := l.out.Stat()
+	if err != nil {
+		return false
+	}
+	there, err := os.Lstat(l.name())
+	return err == nil && os.SameFile(mine, there)
 }
 
 // takeUnlinked makes the lock where there are no hard links.
