@@ -2,9 +2,12 @@ package vault_test
 
 import (
 	"bytes"
+	"compress/flate"
 	"context"
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -254,6 +257,88 @@ func TestHiddenFiles(t *testing.T) {
 	}
 }
 
+// unpacked is what a part of a site's search data holds, read from its beginning and,
+// since words are kept by their ends, too, from its end.
+func unpacked(t *testing.T, script []byte) []byte {
+	m := packedScript.FindSubmatch(script)
+	if m == nil {
+		return nil
+	}
+	raw, err := base64.StdEncoding.DecodeString(string(m[1]))
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := io.ReadAll(flate.NewReader(bytes.NewReader(raw)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	backwards := slices.Clone(text)
+	slices.Reverse(backwards)
+	return slices.Concat([]byte(" "), text, []byte(" "), backwards)
+}
+
+var packedScript = regexp.MustCompile(`^kb\.[a-zA-Z]+\("([A-Za-z0-9+/=]+)"\)\n$`)
+
+// What says that it is not to be published, now or then, and what is excluded is in
+// no file of a site, not even its name.
+func TestSiteWithheld(t *testing.T) {
+	dir := vaulttest.Repo(t, `
+-- kb.yaml --
+site: {exclude: ["private/**"]}
+-- index.md --
+# Home
+[one](one.md) ![[two]] [[three]] [[Aliased]] #qwfpshown
+-- one.md --
+---
+title: qwfponetitle
+publish: false
+tags: [qwfponetag]
+aliases: [Aliased, qwfponealias]
+---
+# qwfponeheading
+qwfponebody, to [[index]] and [[four]]. ![](qwfponepicture.png) #qwfponeinline
+-- two.md --
+---
+draft: true
+---
+# qwfptwotitle
+qwfptwobody of [[index]].
+-- private/qwfppath.md --
+# Three
+qwfpthreebody
+-- qwfponepicture.png --
+no picture
+-- four.md --
+---
+publish: false
+---
+# Four
+qwfpfourbody, once.
+-- private/qwfpformer.md --
+# Five
+Five is public, but under its old name it was not.
+-- @commit 2024-01-01 first --
+-- four.md --
+# Four
+Four is public now.
+-- @rename private/qwfpformer.md five.md --
+-- @commit 2024-01-02 second --
+`)
+	s := vaulttest.ServiceIn(t, dir, t.TempDir(), vault.Person)
+	out := filepath.Join(t.TempDir(), "site")
+	built := do[vault.SiteBuilt](t, s, "kb_site_build", map[string]any{"out": out, "visibility": "private"})
+	if built.Pages != 3 || built.Left != 3 {
+		t.Errorf("%d pages, %d left out", built.Pages, built.Left)
+	}
+	found := canaries(t, out)
+	if others := slices.DeleteFunc(slices.Clone(found), func(word string) bool { return word == "shown" }); len(others) > 0 {
+		t.Errorf("the site tells of %v", others)
+	}
+	if inSearch := canaries(t, filepath.Join(out, "kb", "q")); len(inSearch) < 3 { // terms, words and texts
+		t.Errorf("what is shown stands in %d parts of the search data", len(inSearch))
+	}
+}
+
 var canaryWord = regexp.MustCompile(vaulttest.Canary + `[a-z]+`)
 
 // canaries lists the hidden notes that files tell of, in their names or contents.
@@ -268,7 +353,7 @@ func canaries(t *testing.T, dir string) (found []string) {
 			if err != nil {
 				return err
 			}
-			text = append(append(text, ' '), src...)
+			text = append(append(append(text, ' '), src...), unpacked(t, src)...)
 		}
 		for _, w := range canaryWord.FindAll(text, -1) {
 			found = append(found, strings.TrimPrefix(string(w), vaulttest.Canary))
