@@ -5,7 +5,7 @@ VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 LDFLAGS  = -X kb/vault.Version=$(VERSION)
 BIN     ?= bin/kb
 
-.PHONY: build site-assets demo test race browser check golden fuzz bench lint cross
+.PHONY: build site-assets demo test race browser pictures check golden fuzz bench lint cross
 build: ## the program
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $(BIN) ./cmd/kb
 
@@ -32,6 +32,10 @@ race: ## the tests under the race detector
 browser: ## the site in Chromium: barriers, keys, hostile notes, Lighthouse; skipped where npm or Chromium is missing
 	if command -v npm > /dev/null; then npm ci --prefix site/testdata/browser --ignore-scripts --no-audit --no-fund; fi
 	KB_LONG=1 $(GO) test -count=1 -timeout 30m -run Browser ./site
+
+pictures: ## the manual's pictures of a site, anew
+	npm ci --prefix site/testdata/browser --ignore-scripts --no-audit --no-fund
+	KB_PICTURES=$(CURDIR)/docs/img $(GO) test -count=1 -run BrowserPictures ./site
 
 check: lint test race cross browser ## everything before a release
 

@@ -125,7 +125,6 @@ var kinds = []string{
 }
 
 func TestBrowserBarriers(t *testing.T) {
-
 	args := []string{strings.Join(kinds, " ")}
 	if long() {
 		args = append(args, "all")
@@ -134,12 +133,10 @@ func TestBrowserBarriers(t *testing.T) {
 }
 
 func TestBrowserKeyboard(t *testing.T) {
-
 	readers(t, "keyboard.mjs", build(t, zoo(t)), "zoo/everything.html", "Everything there is")
 }
 
 func TestBrowserWithoutScripts(t *testing.T) {
-
 	dir := zoo(t)
 	site := build(t, dir)
 	var pages []string
@@ -163,7 +160,6 @@ func TestBrowserLighthouse(t *testing.T) {
 
 // What is typed into the page finds what kb search does.
 func TestBrowserRanking(t *testing.T) {
-
 	dir := zoo(t)
 	site := build(t, dir)
 	svc := vaulttest.Service(t, dir)
@@ -210,6 +206,15 @@ func blobsOf(t *testing.T, site string, pages []string) (blobs []string) {
 		blobs = append(blobs, note.Hash(raw).String())
 	}
 	return blobs
+}
+
+// The manual's pictures, which make pictures takes anew.
+func TestBrowserPictures(t *testing.T) {
+	dir := os.Getenv("KB_PICTURES")
+	if dir == "" {
+		t.Skip("takes pictures into KB_PICTURES")
+	}
+	readers(t, "pictures.mjs", build(t, zoo(t)), dir)
 }
 
 func jsonFile(t *testing.T, data any) string {

@@ -3,6 +3,7 @@ package site
 import (
 	"context"
 	"encoding/json"
+	"path"
 	"slices"
 )
 
@@ -18,7 +19,7 @@ const (
 type row struct {
 	Title string   `json:"t"`
 	Page  string   `json:"p"`
-	Path  string   `json:"f,omitempty"` // collection, where there are several, and folder
+	Path  string   `json:"f,omitempty"` // collection, where there are several, and folder: a/b
 	Date  string   `json:"d,omitempty"`
 	Tags  []string `json:"g,omitempty"`
 }
@@ -33,7 +34,7 @@ func (b *builder) searchRows(x *searchIndex) error {
 		rows := make([]row, len(part))
 		for k, i := range part {
 			d := b.set.Docs[i]
-			rows[k] = row{Title: d.Title, Page: b.graph.pages[i], Path: b.graph.prefix(d.Collection) + folderOf(d), Date: d.Updated, Tags: d.Tags}
+			rows[k] = row{Title: d.Title, Page: b.graph.pages[i], Path: path.Join(b.graph.prefix(d.Collection), folderOf(d)), Date: d.Updated, Tags: d.Tags}
 		}
 		name, err := b.putJSON("rows", rows)
 		if err != nil {

@@ -67,6 +67,8 @@ async function search(page, kind) {
   await page.keyboard.press("/");
   await answered(page);
   await excerpts(page);
+  const places = await page.locator("#kb-search-results small").allTextContents();
+  check(places.length > 0 && places.every((s) => /^(docs|zoo)( \/ [^/]+)* · 2024-0/.test(s)), `${kind}: results are in ${places.join("; ")}`);
   const active = () => page.locator("#kb-search-input").getAttribute("aria-activedescendant");
   await page.keyboard.press("ArrowDown");
   await page.keyboard.press("ArrowDown");

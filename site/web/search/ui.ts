@@ -141,7 +141,7 @@ class Finder {
     link.setAttribute("role", "option");
     link.setAttribute("aria-selected", "false");
     link.append(element("b", { textContent: row.t }));
-    const place = [(row.f || "").replace(/\/$/, "").replaceAll("/", " / "), row.d || ""].filter((s) => s).join(" · ");
+    const place = [(row.f || "").replaceAll("/", " / "), row.d || ""].filter((s) => s).join(" · ");
     if (place) link.append(element("small", { textContent: place }));
     const passage = element("span"); // keeps its place meanwhile
     link.append(passage);
