@@ -147,6 +147,7 @@ func (v *Vault) Search(ctx context.Context, p SearchParams) (*SearchResult, erro
 		return nil, err
 	}
 	r.Mode, r.Degraded, r.Index = k.mode, k.degraded, k.state
+	w.admitGaps(&r.Index, &r.Degraded)
 	if err := w.fill(r, found, p.MaxTokens); err != nil {
 		return nil, err
 	}

@@ -215,8 +215,10 @@ func (s *sight) keep(ctx context.Context, w *contents) error {
 	}
 	seen := func(docs []doc) (kept []doc) {
 		for _, d := range docs {
-			if s.claimed(d.col, d.path, claims[d.blob]) {
+			if says := claims[d.blob]; s.claimed(d.col, d.path, says) {
 				kept = append(kept, d)
+			} else if says != nil && says.unread {
+				w.gaps.add(d.blob)
 			}
 		}
 		return kept

@@ -133,7 +133,7 @@ func (w *view) earlier(known func(*contents) bool) *since {
 	views := slices.Clone(w.v.views)
 	w.v.mu.Unlock()
 	for _, c := range slices.Backward(views) {
-		if c == w.contents || c.partial.Load() {
+		if c == w.contents || c.gaps.any() {
 			continue
 		}
 		c.mu.Lock()

@@ -66,6 +66,7 @@ func (v *Vault) Stats(ctx context.Context, p StatsParams) (*Stats, error) {
 	if err := w.vectorStats(ctx, s); err != nil {
 		return nil, err
 	}
+	w.admitGaps(&s.Index, new(string))
 	s.Owner = v.store.ownerInfo()
 	for i, c := range cards {
 		if !slices.Contains(cols, w.docs[i].col) {

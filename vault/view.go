@@ -50,8 +50,8 @@ type contents struct {
 	placing sync.Once
 	firsts  map[note.ID]int // see where
 
-	synced  atomic.Bool // all that is derived of the docs is there
-	partial atomic.Bool // a note could not be read: the view is not to be kept
+	synced atomic.Bool // all that is derived of the docs is there
+	gaps   gaps
 
 	resolving sync.Once
 
@@ -285,7 +285,7 @@ func (v *Vault) lookup(key string) *contents {
 		return nil
 	}
 	w := v.views[i]
-	if w.partial.Load() {
+	if w.gaps.any() {
 		v.evict(i)
 		return nil
 	}
@@ -331,7 +331,7 @@ func (w *view) load(ctx context.Context, ids []note.ID, fn func(note.ID, []byte,
 // pass hands a blob on, and remembers when one could not be read.
 func (w *view) pass(fn func(note.ID, []byte, error) error, id note.ID, src []byte, err error) error {
 	if err != nil {
-		w.partial.Store(true)
+		w.gaps.add(id)
 	}
 	return fn(id, src, err)
 }

@@ -1,0 +1,57 @@
+package vault
+
+import (
+	"sync"
+
+	"kb/note"
+)
+
+// gaps are the blobs of a view that could not be read: git does not have them, as
+// in a partial clone, or not now. A view with gaps is not kept.
+type gaps struct {
+	mu  sync.Mutex
+	ids map[note.ID]bool
+}
+
+func (g *gaps) add(id note.ID) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.ids == nil {
+		g.ids = map[note.ID]bool{}
+	}
+	g.ids[id] = true
+}
+
+func (g *gaps) any() bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return len(g.ids) > 0
+}
+
+// among counts the blobs, and the docs that are such.
+func (g *gaps) among(docs []doc) (blobs, these int) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for _, d := range docs {
+		if g.ids[d.blob] {
+			these++
+		}
+	}
+	return len(g.ids), these
+}
+
+// admitGaps says in an answer from the view's texts that notes are missing from
+// them, where some are.
+func (w *view) admitGaps(state *IndexState, degraded *string) {
+	if !w.gaps.any() {
+		return
+	}
+	unread, shown := w.gaps.among(w.docs)
+	read := len(w.docs) - shown
+	state.State, state.Text = "incomplete", float64(read)/float64(read+unread)
+	why := plural(unread, "note") + " cannot be read (of a partial clone, git fetch --refetch brings them)"
+	if *degraded != "" {
+		why += "; " + *degraded
+	}
+	*degraded = why
+}
