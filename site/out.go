@@ -250,6 +250,18 @@ func (o *output) keyOf(name string) string {
 	return ""
 }
 
+// before lists the files of the build before whose names begin so, without that.
+func (o *output) before(prefix string) (names []string) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for name, f := range o.files {
+		if rest, ok := strings.CutPrefix(name, prefix); ok && f.was != "" && o.trust {
+			names = append(names, rest)
+		}
+	}
+	return names
+}
+
 // note records what something that is no file was made of.
 func (o *output) note(name, key string) {
 	o.mu.Lock()

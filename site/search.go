@@ -1,13 +1,9 @@
 package site
 
 import (
-	"bytes"
-	"compress/flate"
 	"context"
-	"encoding/base64"
 	"encoding/binary"
 	"errors"
-	"fmt"
 	"hash/fnv"
 	"io/fs"
 	"strings"
@@ -56,6 +52,7 @@ type SearchPosting struct {
 type SearchNote struct {
 	Terms  map[string]SearchPosting
 	Stream []byte
+	Body   []byte // what it says after its frontmatter
 }
 
 // SearchLanguage returns the language by whose rules a site's search reads words:
@@ -73,41 +70,28 @@ func baseLanguage(language string) string {
 	return base
 }
 
-// searchIndex is the file that says where the rest is. A list of files is a string:
-// their hashes, ten characters each.
+// searchIndex is the file that says what the rest is. A list of checks is a string:
+// those of files, checkSize characters each.
 type searchIndex struct {
 	Version  int                   `json:"v"`
 	Language string                `json:"lang"`
 	Notes    int                   `json:"n"`
+	Numbers  string                `json:"of"` // a hash of what the notes' numbers mean
 	Average  [SearchFields]float64 `json:"avg"`
 	Obsolete []int                 `json:"old"`
 	Stops    []string              `json:"stops"`
 	Articles []string              `json:"articles"`
-	First    []string              `json:"first"`  // where each shard of terms begins
-	Terms    fileList              `json:"terms"`  // shards of terms with their postings
-	Places   fileList              `json:"places"` // where the terms of each such shard stand
-	Long     map[string]fileList   `json:"long"`   // terms with files of their own: postings, places
-	Words    map[int]fileList      `json:"words"`  // vocabulary by length in characters
-	Heads    wordFiles             `json:"heads"`  // vocabulary from the beginnings of words
-	Tails    wordFiles             `json:"tails"`  // and from their ends, words written backwards
-	Lengths  fileList              `json:"lengths"`
-	Each     int                   `json:"per"` // rows in a file
-	Rows     fileList              `json:"rows"`
-	Texts    fileList              `json:"texts"`
-	Stems    map[string]string     `json:"stems"` // stemmers by language
+	First    string                `json:"first"` // the file that says where files of terms, words and ends begin
+	Terms    string                `json:"terms"` // checks of these files
+	Words    string                `json:"words"`
+	Ends     string                `json:"ends"`
+	Lengths  string                `json:"lengths"` // and of those of lengths
+	Each     int                   `json:"per"`     // rows in a file
+	Stems    map[string]string     `json:"stems"`   // stemmers by language
 }
-
-// wordFiles are words in byte order, in several files.
-type wordFiles struct {
-	First []string `json:"first"` // where each begins
-	Files fileList `json:"files"`
-}
-
-// fileList is hashes in the names of files, one after the other.
-type fileList string
 
 // searchVersion is the format's: a client reads its own only.
-const searchVersion = 2
+const searchVersion = 3
 
 // search writes the search data: docs/reference/format.md, "Sites".
 func (b *builder) search(ctx context.Context) error {
@@ -115,20 +99,18 @@ func (b *builder) search(ctx context.Context) error {
 		return nil
 	}
 	key := b.searchInputs()
-	x, err := b.searchChanged(ctx, key)
+	x, texts, err := b.searchChanged(ctx, key)
 	if errors.Is(err, errNoPart) {
 		if err := b.out.discard(assetDir + "/q/"); err != nil {
 			return err
 		}
-		x, err = b.searchAnew(ctx)
+		x, texts, err = b.searchAnew(ctx, key)
 	}
 	if err != nil {
 		return err
 	}
-	for _, step := range []func(*searchIndex) error{b.searchLengths, b.searchRows, b.stemmers} {
-		if err := step(x); err != nil {
-			return err
-		}
+	if err := errors.Join(b.searchLengths(x), b.searchRows(x, texts), b.stemmers(x)); err != nil {
+		return err
 	}
 	raw, err := script("search", x)
 	if err != nil {
@@ -139,71 +121,32 @@ func (b *builder) search(ctx context.Context) error {
 	return err
 }
 
-// newIndex is what is the same whatever the search data is made of.
-func (b *builder) newIndex() *searchIndex {
+// newIndex is what is the same whatever the terms are.
+func (b *builder) newIndex(key string) *searchIndex {
 	d := b.set.Search
-	return &searchIndex{Version: searchVersion, Language: d.Language, Notes: len(d.Notes), Average: d.Average,
-		Obsolete: append([]int{}, d.Obsolete...), Stops: append([]string{}, d.Stops...), Articles: append([]string{}, d.Articles...),
-		Long: map[string]fileList{}, Words: map[int]fileList{}}
+	return &searchIndex{Version: searchVersion, Language: d.Language, Notes: len(d.Notes), Numbers: key[:hashSize], Average: d.Average,
+		Obsolete: append([]int{}, d.Obsolete...), Stops: append([]string{}, d.Stops...), Articles: append([]string{}, d.Articles...)}
 }
 
-// searchAnew makes terms and texts from the postings of all.
-func (b *builder) searchAnew(ctx context.Context) (*searchIndex, error) {
-	x := b.newIndex()
+// searchAnew makes terms and texts from the postings of all. It returns where files
+// of texts begin, too.
+func (b *builder) searchAnew(ctx context.Context, key string) (*searchIndex, []textAt, error) {
+	x := b.newIndex(key)
 	if err := b.searchTerms(ctx, x); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return x, b.searchTexts(ctx, x)
+	texts, err := b.searchTexts(ctx, x)
+	return x, texts, err
 }
 
 // shardEnds reports whether a file of small things ends after an item: files have
-// some half to twice of target bytes, and the items alone decide between which, so
-// that a change in one place does not move all that follows.
+// half of target bytes and more, seldom one and a half and at most twice so many, and
+// the items alone decide between which, so that a change in one place does not move
+// all that follows.
 func shardEnds(size, item, target int, key string) bool {
 	h := fnv.New32a()
 	h.Write([]byte(key))
-	return size >= 2*target || size >= target/2 && int(h.Sum32()%uint32(target/2)) < item
-}
-
-// partName is the file of a part of the search data; partKey its key in the build
-// file.
-func partName(function, hash string) string {
-	return assetDir + "/q/" + function + "." + hash + ".js"
-}
-
-const (
-	partKey  = "search"
-	hashSize = 10
-)
-
-// putPart writes bytes as a script that hands them over: compressed, since not
-// every host does, in base64, since a script is text. The same bytes are one file,
-// and one that is there already is not made again.
-func (b *builder) putPart(function string, data []byte) (fileList, error) {
-	hash := sumOf(data)[:hashSize]
-	name := partName(function, hash)
-	if b.out.has(name) || b.out.keep(name, partKey) {
-		return fileList(hash), nil
-	}
-	packed, err := deflate(data)
-	if err != nil {
-		return "", err
-	}
-	raw := fmt.Appendf(nil, "kb.%s(%q)\n", function, base64.StdEncoding.EncodeToString(packed))
-	return fileList(hash), b.out.put(name, partKey, raw)
-}
-
-func deflate(data []byte) ([]byte, error) {
-	var packed bytes.Buffer
-	w, err := flate.NewWriter(&packed, flate.DefaultCompression)
-	if err != nil {
-		return nil, err
-	}
-	if _, err := w.Write(data); err != nil {
-		return nil, err
-	}
-	err = w.Close()
-	return packed.Bytes(), err
+	return size >= 2*target || size >= target/2 && int(h.Sum32()%uint32(target/4)) < item
 }
 
 // uvarints appends numbers.

@@ -3,9 +3,10 @@ package site
 import (
 	"bytes"
 	"context"
-	"errors"
+	"encoding/json"
 	"fmt"
 	"maps"
+	"path"
 	"slices"
 	"strings"
 
@@ -41,35 +42,57 @@ func (b *builder) searchInputs() string {
 // searchChanged makes terms and texts from those of the build before, for the
 // same paths: of all files only those are made anew that a changed note is in.
 // The result is that of searchAnew. It returns errNoPart if it cannot be had so.
-func (b *builder) searchChanged(ctx context.Context, key string) (*searchIndex, error) {
+func (b *builder) searchChanged(ctx context.Context, key string) (*searchIndex, []textAt, error) {
 	was, name, _ := strings.Cut(b.out.keyOf(searchKey), " ")
 	if was != key {
-		return nil, errNoPart
+		return nil, nil, errNoPart
 	}
 	before, err := b.loadIndex(name)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	c := &searchChange{builder: b, before: before, x: b.newIndex(), terms: map[string][]SearchPosting{}, places: map[uint32][]notePlaces{}, counts: map[string]int{}, read: map[int][]termEntry{}}
-	for _, step := range []func(context.Context) error{c.compare, c.changeTexts, c.changeTerms} {
-		if err := step(ctx); err != nil {
-			return nil, err
-		}
+	c := &searchChange{builder: b, x: b.newIndex(key), terms: map[string][]termChange{},
+		listed: b.runChange(termRun(len(b.set.Search.Notes)), before.Terms), words: b.runChange(wordRun, before.Words), ends: b.runChange(endRun, before.Ends)}
+	if err := b.loadFirst(before.First, &c.listed.before, &c.words.before, &c.ends.before); err != nil {
+		return nil, nil, err
 	}
-	return c.x, nil
+	if err := c.compare(ctx); err != nil {
+		return nil, nil, err
+	}
+	if err := c.changeTerms(); err != nil {
+		return nil, nil, err
+	}
+	texts, err := c.changeTexts(ctx)
+	return c.x, texts, err
+}
+
+// loadIndex returns the index that the build before wrote to a file.
+func (b *builder) loadIndex(name string) (*searchIndex, error) {
+	raw, err := b.out.root.ReadFile(name)
+	if err != nil || hashed("search.js", raw) != name {
+		return nil, fmt.Errorf("%w: %s", errNoPart, path.Base(name))
+	}
+	x := &searchIndex{}
+	if json.Unmarshal(bytes.TrimSuffix(bytes.TrimPrefix(raw, []byte("kb.search(")), []byte(")\n")), x) != nil || x.Version != searchVersion {
+		return nil, fmt.Errorf("%w: %s", errNoPart, path.Base(name))
+	}
+	return x, nil
 }
 
 // searchChange is how the search data differs from that of the build before.
 type searchChange struct {
 	*builder
-	before, x *searchIndex
-	notes     []int // that have other bytes, ascending
+	x     *searchIndex
+	notes []int                   // that have other bytes, ascending
+	terms map[string][]termChange // what differs, by note
 
-	terms  map[string][]SearchPosting // of changed notes, by note; a posting of nothing is one that goes
-	places map[uint32][]notePlaces    // likewise, by hash
-	counts map[string]int             // by word: how many notes more have it
+	listed, words, ends *runChange
+}
 
-	read map[int][]termEntry // files of terms, by number
+// termChange is a term in a note as it is now, or that it is not there any more.
+type termChange struct {
+	termIn
+	gone bool
 }
 
 // compare finds the notes that have other bytes, and what differs in their terms.
@@ -94,367 +117,198 @@ func (c *searchChange) compare(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		c.compareTerms(n, old.Terms, now.Terms)
-		c.comparePlaces(n, old.Stream, now.Stream)
+		c.compareTerms(c.termsOf(n, old), c.termsOf(n, now))
 	}
 	return nil
 }
 
-func (c *searchChange) compareTerms(n int, old, now map[string]SearchPosting) {
-	for term, p := range now {
-		was, had := old[term]
-		if p.Note, was.Note = n, n; !had || was != p {
-			c.terms[term] = append(c.terms[term], p)
-		}
-		if !had && !isTag(term) {
-			c.counts[term]++
-		}
-	}
-	for term := range old {
-		if _, has := now[term]; has {
-			continue
-		}
-		c.terms[term] = append(c.terms[term], SearchPosting{Note: n})
-		if !isTag(term) {
-			c.counts[term]--
-		}
-	}
-}
-
-func (c *searchChange) comparePlaces(n int, old, now []byte) {
-	was, is := placesOf(old), placesOf(now)
-	for hash, where := range is {
-		if !bytes.Equal(was[hash], where) {
-			c.places[hash] = append(c.places[hash], notePlaces{n, where})
-		}
-	}
-	for hash := range was {
-		if is[hash] == nil {
-			c.places[hash] = append(c.places[hash], notePlaces{note: n})
-		}
-	}
-}
-
-// placesOf is where the words of one note stand, by hash, without the note.
-func placesOf(stream []byte) map[uint32][]byte {
+// termsOf is the terms of a note.
+func (c *searchChange) termsOf(n int, s *SearchNote) map[string]termIn {
 	p := places{}
-	p.add(0, stream)
-	out := make(map[uint32][]byte, len(p))
-	for hash, l := range p {
-		out[hash] = l.buf[1:] // its first number is the note's, 0
+	p.add(0, readStream(s.Stream, wordsInLines(s.Body)))
+	out := make(map[string]termIn, len(s.Terms))
+	for term, posting := range s.Terms {
+		t := termIn{SearchPosting: posting}
+		if t.Note = n; !isTag(term) {
+			if where := p.of(c.set.Search.Hash(term)); len(where) > 0 {
+				t.where = where[0].where
+			}
+		}
+		out[term] = t
 	}
 	return out
 }
 
-// changeTexts writes the texts of the changed notes.
-func (c *searchChange) changeTexts(ctx context.Context) (err error) {
-	var before textList
-	if err := c.loadJSON("textList", string(c.before.Texts), &before); err != nil {
-		return err
-	}
-	hashes := before.Files.hashes()
-	if len(hashes) != len(before.From) || !slices.IsSorted(before.From) || len(hashes) > 0 && before.From[0] != 0 {
-		return fmt.Errorf("%w: a list of texts", errNoPart)
-	}
-	w := textWriter{b: c.builder, list: textList{From: []int{}}}
-	ends := append(slices.Clone(before.From), len(c.set.Search.Notes))[min(1, len(hashes)):]
-	for s, hash := range hashes {
-		at, _ := slices.BinarySearch(c.notes, before.From[s])
-		if len(w.texts) == 0 && (at == len(c.notes) || c.notes[at] >= ends[s]) {
-			w.list.From, w.list.Files = append(w.list.From, before.From[s]), w.list.Files+fileList(hash)
-			if err := c.keepPart("texts", hash); err != nil {
-				return err
-			}
-			continue
-		}
-		for k := before.From[s]; k < ends[s]; k++ {
-			if err := w.add(ctx, k); err != nil {
-				return err
-			}
+func (c *searchChange) compareTerms(old, now map[string]termIn) {
+	for term, t := range now {
+		was, had := old[term]
+		if !had || was.SearchPosting != t.SearchPosting || !bytes.Equal(was.where, t.where) {
+			c.terms[term] = append(c.terms[term], termChange{termIn: t})
 		}
 	}
-	c.x.Texts, err = c.putJSON("textList", w.list)
-	return err
+	for term, t := range old {
+		if _, has := now[term]; !has {
+			c.terms[term] = append(c.terms[term], termChange{termIn: t, gone: true})
+		}
+	}
 }
 
-// changeTerms writes the terms of the changed notes, and the vocabulary.
-func (c *searchChange) changeTerms(context.Context) error {
-	if len(c.terms)+len(c.places) == 0 {
-		return errors.Join(c.mergeTerms(nil), c.keepWords())
-	}
-	words, err := c.loadWords(c.before.Heads.Files)
-	if err != nil {
-		return err
-	}
-	twins := c.twins(words)
-	changed := map[string]bool{}
-	for term := range c.terms {
-		changed[term] = true
-	}
-	for hash := range c.places {
-		for _, term := range twins[hash] {
-			changed[term] = true
-		}
-	}
-	entries := make([]termEntry, 0, len(changed))
-	for _, term := range slices.Sorted(maps.Keys(changed)) {
-		e, err := c.changedTerm(term, twins)
+// changeTerms writes the files that changed terms are in.
+func (c *searchChange) changeTerms() error {
+	var listed, words, ends []itemChange
+	for _, term := range slices.Sorted(maps.Keys(c.terms)) {
+		word, segments, err := c.items(term)
 		if err != nil {
 			return err
 		}
-		entries = append(entries, e)
-	}
-	if err := c.mergeTerms(entries); err != nil {
-		return err
-	}
-	return c.changeWords(words)
-}
-
-// twins are the words of the build before, by hash, as far as it is that of
-// something changed: words with one hash have one list of places.
-func (c *searchChange) twins(words []wordCount) map[uint32][]string {
-	out := map[uint32][]string{}
-	for hash := range c.places {
-		out[hash] = nil
-	}
-	for term := range c.terms {
-		if !isTag(term) {
-			out[c.set.Search.Hash(term)] = nil
-		}
-	}
-	for _, w := range words {
-		hash := c.set.Search.Hash(w.word)
-		if same, ok := out[hash]; ok {
-			out[hash] = append(same, w.word)
-		}
-	}
-	return out
-}
-
-// changedTerm is a term as it is now; one without a list is gone.
-func (c *searchChange) changedTerm(term string, twins map[uint32][]string) (termEntry, error) {
-	e, known, err := c.find(term)
-	if err != nil {
-		return e, err
-	}
-	if changes := c.terms[term]; changes != nil {
-		r := partReader{data: e.list}
-		var list []SearchPosting
-		if known {
-			list = r.postings()
-		}
-		if r.bad {
-			return e, fmt.Errorf("%w: the postings of a term", errNoPart)
-		}
-		if list = mergePostings(list, changes); len(list) == 0 {
-			return termEntry{term: term}, nil
-		}
-		e.list = postingList(list)
-	}
-	if isTag(term) {
-		return e, nil
-	}
-	hash := c.set.Search.Hash(term)
-	if twin := twins[hash]; !known && len(twin) > 0 {
-		other, _, err := c.find(twin[0])
+		notes, err := readItems(word, segments)
 		if err != nil {
-			return e, err
+			return err
 		}
-		e.where = other.where
+		var nowWord, nowSegments []item
+		known := len(notes) > 0
+		if notes = merge(notes, c.terms[term]); len(notes) > 0 {
+			nowWord, nowSegments = termItems(term, notes, c.listed.target/2)
+		}
+		listed = append(listed, changed(segments, nowSegments)...)
+		words = append(words, changed(word, nowWord)...)
+		if is := len(notes) > 0; known != is && !isTag(term) {
+			ends = append(ends, itemChange{item{key: endKey(term)}, known})
+		}
 	}
-	r := partReader{data: e.where}
-	e.where = mergePlaces(r.places(), c.places[hash])
-	if r.bad {
-		err = fmt.Errorf("%w: the places of a term", errNoPart)
+	var out [3]shards
+	for i, run := range []struct {
+		*runChange
+		changes []itemChange
+	}{{c.listed, listed}, {c.words, words}, {c.ends, ends}} {
+		var err error
+		if out[i], err = run.apply(run.changes); err != nil {
+			return err
+		}
 	}
-	return e, err
+	return c.searchRuns(c.x, out[0], out[1], out[2])
 }
 
-// putIn puts changes in the place of what the same notes had, in a list that is
-// ordered by note.
-func putIn[T any](list, changes []T, note func(T) int, gone func(T) bool) []T {
+// items are those of a term in the build before, as termItems made them.
+func (c *searchChange) items(term string) (word, segments []item, err error) {
+	if word, err = c.words.between(term, term+"\x00"); err != nil {
+		return nil, nil, err
+	}
+	segments, err = c.listed.between(term, afterSegments(term))
+	return word, segments, err
+}
+
+// readItems is what termItems was given.
+func readItems(word, segments []item) (notes []termIn, err error) {
+	if len(word) > 0 && len(segments) == 0 {
+		r := partReader{data: word[0].data}
+		r.skipPostings()
+		list := word[0].data[:len(word[0].data)-len(r.data)]
+		segments = []item{{data: list, beside: r.take(r.number())}}
+	}
+	for _, s := range segments {
+		part, ok := readTermLists(s.data, s.beside)
+		if !ok || len(part) == 0 {
+			return nil, fmt.Errorf("%w: the postings of a term", errNoPart)
+		}
+		notes = append(notes, part...)
+	}
+	return notes, nil
+}
+
+// merge puts changes in the place of what the same notes had.
+func merge(notes []termIn, changes []termChange) []termIn {
 	for _, c := range changes {
-		at, had := slices.BinarySearchFunc(list, note(c), func(x T, n int) int { return note(x) - n })
+		at, had := slices.BinarySearchFunc(notes, c.Note, func(t termIn, n int) int { return t.Note - n })
 		switch {
-		case had && gone(c):
-			list = slices.Delete(list, at, at+1)
+		case had && c.gone:
+			notes = slices.Delete(notes, at, at+1)
 		case had:
-			list[at] = c
-		case !gone(c):
-			list = slices.Insert(list, at, c)
+			notes[at] = c.termIn
+		case !c.gone:
+			notes = slices.Insert(notes, at, c.termIn)
 		}
 	}
-	return list
+	return notes
 }
 
-func mergePostings(list, changes []SearchPosting) []SearchPosting {
-	return putIn(list, changes, func(p SearchPosting) int { return p.Note }, func(p SearchPosting) bool { return p.kind() == 0 })
-}
-
-func mergePlaces(list, changes []notePlaces) (out []byte) {
-	list = putIn(list, changes, func(p notePlaces) int { return p.note }, func(p notePlaces) bool { return p.where == nil })
-	last := 0
-	for _, p := range list {
-		out = append(uvarints(out, p.note-last), p.where...)
-		last = p.note
+// changed is what makes items, which are in order, of those that were.
+func changed(was, is []item) (out []itemChange) {
+	for len(was) > 0 || len(is) > 0 {
+		switch {
+		case len(is) == 0 || len(was) > 0 && was[0].key < is[0].key:
+			out, was = append(out, itemChange{was[0], true}), was[1:]
+		case len(was) == 0 || is[0].key < was[0].key:
+			out, is = append(out, itemChange{is[0], false}), is[1:]
+		default:
+			if !bytes.Equal(was[0].data, is[0].data) || !bytes.Equal(was[0].beside, is[0].beside) {
+				out = append(out, itemChange{is[0], false})
+			}
+			was, is = was[1:], is[1:]
+		}
 	}
 	return out
 }
 
-// find returns a term of the build before.
-func (c *searchChange) find(term string) (termEntry, bool, error) {
-	if files := c.before.Long[term].hashes(); len(files) == 2 {
-		list, err := c.loadPart("list", files[0])
-		if err != nil {
-			return termEntry{}, false, err
+// changeTexts writes the texts of the changed notes, and those after until a file
+// ends where one did before; the others stay.
+func (c *searchChange) changeTexts(ctx context.Context) ([]textAt, error) {
+	before := c.textsBefore()
+	if c.x.Notes > 0 && (len(before) == 0 || before[0] != textAt{}) {
+		return nil, fmt.Errorf("%w: the first texts", errNoPart)
+	}
+	w := textWriter{b: c.builder, numbers: c.x.Numbers}
+	for s := 0; s < len(before); {
+		end := textAt{note: c.x.Notes}
+		if s+1 < len(before) {
+			end = before[s+1]
 		}
-		where, err := c.loadPart("placed", files[1])
-		return termEntry{term, list, where}, true, err
-	}
-	s, exact := slices.BinarySearch(c.before.First, term)
-	if !exact {
-		s--
-	}
-	if s < 0 {
-		return termEntry{term: term}, false, nil
-	}
-	entries, err := c.entries(s)
-	if err != nil {
-		return termEntry{}, false, err
-	}
-	at, ok := slices.BinarySearchFunc(entries, term, func(e termEntry, t string) int { return strings.Compare(e.term, t) })
-	if !ok {
-		return termEntry{term: term}, false, nil
-	}
-	return entries[at], true, nil
-}
-
-// entries are the terms of a file of the build before.
-func (c *searchChange) entries(s int) ([]termEntry, error) {
-	if read := c.read[s]; read != nil {
-		return read, nil
-	}
-	at := s * hashSize
-	terms, err := c.loadPart("terms", string(c.before.Terms[at:at+hashSize]))
-	if err != nil {
-		return nil, err
-	}
-	places, err := c.loadPart("places", string(c.before.Places[at:at+hashSize]))
-	if err != nil {
-		return nil, err
-	}
-	entries, ok := readTerms(terms, places)
-	if !ok {
-		return nil, fmt.Errorf("%w: a file of terms", errNoPart)
-	}
-	c.read[s] = entries
-	return entries, nil
-}
-
-// mergeTerms writes the files of terms that changed ones are in, and those after
-// until a file ends where one did before; the others stay.
-func (c *searchChange) mergeTerms(changed []termEntry) error {
-	if err := c.keepLong(changed); err != nil {
-		return err
-	}
-	w := termWriter{b: c.builder, x: c.x}
-	kept := true // the file before this one stays
-	for s := range c.before.First {
-		n := len(changed)
-		if s+1 < len(c.before.First) {
-			n, _ = slices.BinarySearchFunc(changed, c.before.First[s+1], func(e termEntry, first string) int { return strings.Compare(e.term, first) })
-		}
-		mine := changed[:n]
-		changed = changed[n:]
-		if len(mine) == 0 && w.terms.n == 0 {
-			if err := c.keepTerms(s, kept, w.before); err != nil {
-				return err
+		next, _ := slices.BinarySearch(c.notes, before[s].note)
+		edited := next < len(c.notes) && (textAt{note: c.notes[next]}).compare(end) < 0
+		name := before[s].name()
+		if edited || !strings.HasSuffix(c.out.keyOf(partName("texts", name)), c.datesOf(before[s], end)) {
+			var err error
+			if s, err = c.changeTextsFrom(ctx, &w, before, s); err != nil {
+				return nil, err
 			}
-			kept = true
 			continue
 		}
-		if kept && s > 0 {
-			entries, err := c.entries(s - 1)
-			if err != nil {
-				return err
-			}
-			w.before = entries[len(entries)-1].term
+		w.starts = append(w.starts, before[s])
+		if err := c.keepPart("texts", name); err != nil {
+			return nil, err
 		}
-		kept = false
-		entries, err := c.entries(s)
-		if err != nil {
-			return err
-		}
-		if err := w.addAll(entries, mine); err != nil {
-			return err
-		}
+		s++
 	}
-	if err := w.addAll(nil, changed); err != nil { // where there was no file before
-		return err
-	}
-	return w.flush()
+	return w.starts, w.flush()
 }
 
-// keepLong leaves the files of long terms as they are, but for changed ones.
-func (c *searchChange) keepLong(changed []termEntry) error {
-	for term, files := range c.before.Long {
-		if _, ok := slices.BinarySearchFunc(changed, term, func(e termEntry, t string) int { return strings.Compare(e.term, t) }); ok {
-			continue
+// textsBefore is where the files of texts of the build before begin.
+func (c *searchChange) textsBefore() (starts []textAt) {
+	for _, name := range c.out.before(assetDir + "/q/texts.") {
+		if at, ok := textNamed(strings.TrimSuffix(name, ".js")); ok {
+			starts = append(starts, at)
 		}
-		hashes := files.hashes()
-		if len(hashes) != 2 {
-			return fmt.Errorf("%w: a long term", errNoPart)
-		}
-		if err := c.keepPart("list", hashes[0]); err != nil {
-			return err
-		}
-		if err := c.keepPart("placed", hashes[1]); err != nil {
-			return err
-		}
-		c.x.Long[term] = files
 	}
-	return nil
+	slices.SortFunc(starts, textAt.compare)
+	return starts
 }
 
-// keepTerms leaves a file of terms as it is. Where it begins may be said otherwise,
-// if the one before it was not kept and ends with another term now.
-func (c *searchChange) keepTerms(s int, kept bool, before string) error {
-	first := c.before.First[s]
-	if !kept {
-		entries, err := c.entries(s)
-		if err != nil {
-			return err
+// changeTextsFrom writes texts from where a file began, and returns the number of
+// the file that begins where these end.
+func (c *searchChange) changeTextsFrom(ctx context.Context, w *textWriter, before []textAt, s int) (int, error) {
+	resume := len(before)
+	stop := func(next textAt) bool {
+		at, known := slices.BinarySearchFunc(before, next, textAt.compare)
+		if _, other := slices.BinarySearch(c.notes, next.note); !known || other && next.part > 0 {
+			return false
 		}
-		first = between(before, entries[0].term)
+		resume = at
+		return true
 	}
-	at := s * hashSize
-	terms, places := c.before.Terms[at:at+hashSize], c.before.Places[at:at+hashSize]
-	c.x.First, c.x.Terms, c.x.Places = append(c.x.First, first), c.x.Terms+terms, c.x.Places+places
-	if err := c.keepPart("terms", string(terms)); err != nil {
-		return err
-	}
-	return c.keepPart("places", string(places))
-}
-
-// addAll adds the terms of a file with changed ones in their places.
-func (w *termWriter) addAll(entries, changed []termEntry) error {
-	for len(entries) > 0 || len(changed) > 0 {
-		var e termEntry
-		switch {
-		case len(changed) == 0 || len(entries) > 0 && entries[0].term < changed[0].term:
-			e, entries = entries[0], entries[1:]
-		case len(entries) > 0 && entries[0].term == changed[0].term:
-			entries = entries[1:]
-			fallthrough
-		default:
-			e, changed = changed[0], changed[1:]
-		}
-		if e.list == nil {
-			continue
-		}
-		if err := w.add(e.term, e.list, e.where); err != nil {
-			return err
+	for from := before[s]; from.note < c.x.Notes && resume == len(before); from = (textAt{note: from.note + 1}) {
+		if err := w.add(ctx, from, stop); err != nil {
+			return 0, err
 		}
 	}
-	return nil
+	return resume, nil
 }

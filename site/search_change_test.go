@@ -53,7 +53,8 @@ func searchable(t testing.TB, s *Set) *Set {
 		if !ok {
 			return nil, fs.ErrNotExist
 		}
-		out := &SearchNote{Terms: map[string]SearchPosting{}}
+		parsed, text := note.Parse(raw.([]byte))
+		out := &SearchNote{Terms: map[string]SearchPosting{}, Body: text[parsed.Body:]}
 		section := func(field byte, words []string, mark func(p *SearchPosting)) {
 			out.Stream = binary.LittleEndian.AppendUint32(append(out.Stream, field), uint32(len(words)))
 			for _, w := range words {
@@ -216,7 +217,7 @@ func TestSearchChangesLittle(t *testing.T) {
 	}
 	files[21] += " of"
 	want = made(t, searchable(t, vaultOf(files...)), filepath.Join(dir, "again"))
-	for _, kind := range []string{"terms", "places", "texts", "words", "textList"} {
+	for _, kind := range []string{"terms", "places", "texts", "words", "ends", "first"} {
 		parts, err := filepath.Glob(filepath.Join(out, "kb", "q", kind+".*"))
 		if err != nil || len(parts) == 0 {
 			t.Fatal(kind, err)
@@ -245,5 +246,25 @@ func TestSearchChangesLittle(t *testing.T) {
 		if got[name] == "" && want[name] != "" {
 			t.Errorf("%s is missing", name)
 		}
+	}
+}
+
+// A note may be of another date and say the same.
+func TestDatesChangeAlone(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	var files []string
+	for i := range 30 {
+		files = append(files, fmt.Sprintf("n%02d.md", i), wordsOf(r, 300))
+	}
+	set := func(date string) *Set {
+		s := searchable(t, vaultOf(files...))
+		s.Docs[7].Updated = date
+		return s
+	}
+	dir := t.TempDir()
+	out := filepath.Join(dir, "out")
+	made(t, set("2024-02-03"), out)
+	if diff := cmp.Diff(made(t, set("2025-04-05"), filepath.Join(dir, "fresh")), made(t, set("2025-04-05"), out)); diff != "" {
+		t.Fatalf("%.3000s", diff)
 	}
 }

@@ -5,88 +5,116 @@ import (
 	"compress/flate"
 	"encoding/base64"
 	"encoding/binary"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"path"
 	"slices"
+	"strings"
 )
 
 // errNoPart says that search data of the build before is missing, or is not what
-// its name says: then all of it is made anew.
+// it was: then all of it is made anew.
 var errNoPart = errors.New("no such part of the search data")
 
-// hashes are those that a list has.
-func (l fileList) hashes() (out []string) {
-	for ; len(l) >= hashSize; l = l[hashSize:] {
-		out = append(out, string(l[:hashSize]))
+const (
+	hashSize  = 10
+	checkSize = 2
+)
+
+// partName is the file of a part of the search data. It says which part it is, not
+// what is in it: else a word more or less would be another name in a list of all.
+// A client asks for it with the name of the index behind a ?, so that none that
+// some cache has of another index is taken for it; and compares its check, so
+// that a file that changed on the server meanwhile is not, either.
+func partName(kind, name string) string {
+	return assetDir + "/q/" + kind + "." + name + ".js"
+}
+
+// fnv1a is a hash that a few lines of the client compute, too.
+func fnv1a(basis uint32, data []byte) uint32 {
+	h := basis
+	for _, c := range data {
+		h = (h ^ uint32(c)) * 16777619
 	}
-	return out
+	return h
+}
+
+const fnvBasis = 2166136261
+
+// nameOf is the name of the part that begins with a key.
+func nameOf(key string) string {
+	return fmt.Sprintf("%08x%08x", fnv1a(fnvBasis, []byte(key)), fnv1a(^uint32(fnvBasis), []byte(key)))
+}
+
+// checkOf is what tells the bytes of a part from those that it had before.
+func checkOf(data []byte) string {
+	const digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
+	h := fnv1a(fnvBasis, data)
+	h ^= h>>12 ^ h>>24
+	return string([]byte{digits[h>>6&63], digits[h&63]})
+}
+
+// putPart writes bytes as a script that hands them over: compressed, since not
+// every host does, in base64, since a script is text. What is there already is not
+// made again. It returns the check of the bytes.
+func (b *builder) putPart(kind, name string, data []byte) (check string, err error) {
+	return b.putPartOf(kind, name, "", data)
+}
+
+// putPartOf writes a part, and records for the next build what it is of.
+func (b *builder) putPartOf(kind, name, of string, data []byte) (check string, err error) {
+	file, key := partName(kind, name), sumOf(data)[:hashSize]+of
+	if b.out.keep(file, key) {
+		return checkOf(data), nil
+	}
+	packed, err := deflate(data)
+	if err != nil {
+		return "", err
+	}
+	raw := fmt.Appendf(nil, "kb.%s(%q)\n", kind, base64.StdEncoding.EncodeToString(packed))
+	return checkOf(data), b.out.put(file, key, raw)
+}
+
+func deflate(data []byte) ([]byte, error) {
+	var packed bytes.Buffer
+	w, err := flate.NewWriter(&packed, flate.DefaultCompression)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := w.Write(data); err != nil {
+		return nil, err
+	}
+	err = w.Close()
+	return packed.Bytes(), err
 }
 
 // keepPart leaves a part as it is.
-func (b *builder) keepPart(function, hash string) error {
-	if name := partName(function, hash); !b.out.has(name) && !b.out.keep(name, partKey) {
-		return fmt.Errorf("%w: %s", errNoPart, name)
+func (b *builder) keepPart(kind, name string) error {
+	file := partName(kind, name)
+	if !b.out.keep(file, b.out.keyOf(file)) {
+		return fmt.Errorf("%w: %s", errNoPart, file)
 	}
 	return nil
 }
 
-func (b *builder) keepParts(function string, list fileList) error {
-	for _, hash := range list.hashes() {
-		if err := b.keepPart(function, hash); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// loadPart returns the bytes of a part that putPart wrote.
-func (b *builder) loadPart(function, hash string) ([]byte, error) {
-	name := partName(function, hash)
-	raw, err := b.out.root.ReadFile(name)
+// loadPart returns the bytes of a part that the build before wrote.
+func (b *builder) loadPart(kind, name string) ([]byte, error) {
+	file := partName(kind, name)
+	raw, err := b.out.root.ReadFile(file)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", errNoPart, err)
 	}
-	raw = bytes.TrimSuffix(bytes.TrimPrefix(raw, []byte("kb."+function+"(\"")), []byte("\")\n"))
+	raw = bytes.TrimSuffix(bytes.TrimPrefix(raw, []byte("kb."+kind+"(\"")), []byte("\")\n"))
 	packed := make([]byte, base64.StdEncoding.DecodedLen(len(raw)))
 	n, err := base64.StdEncoding.Decode(packed, raw)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %s: %w", errNoPart, name, err)
+		return nil, fmt.Errorf("%w: %s: %w", errNoPart, file, err)
 	}
 	data, err := io.ReadAll(flate.NewReader(bytes.NewReader(packed[:n])))
-	if err != nil || sumOf(data)[:hashSize] != hash {
-		return nil, fmt.Errorf("%w: %s is damaged", errNoPart, name)
+	if err != nil || !strings.HasPrefix(b.out.keyOf(file), sumOf(data)[:hashSize]) {
+		return nil, fmt.Errorf("%w: %s is damaged", errNoPart, file)
 	}
 	return data, nil
-}
-
-func (b *builder) loadJSON(function, hash string, data any) error {
-	raw, err := b.loadPart(function, hash)
-	if err == nil && json.Unmarshal(raw, data) != nil {
-		err = fmt.Errorf("%w: %s", errNoPart, partName(function, hash))
-	}
-	return err
-}
-
-// loadIndex returns the index that the build before wrote to a file.
-func (b *builder) loadIndex(name string) (*searchIndex, error) {
-	raw, err := b.out.root.ReadFile(name)
-	if err != nil || hashed("search.js", raw) != name {
-		return nil, fmt.Errorf("%w: %s", errNoPart, path.Base(name))
-	}
-	x := &searchIndex{}
-	if json.Unmarshal(bytes.TrimSuffix(bytes.TrimPrefix(raw, []byte("kb.search(")), []byte(")\n")), x) != nil || !x.sound() {
-		return nil, fmt.Errorf("%w: %s", errNoPart, path.Base(name))
-	}
-	return x, nil
-}
-
-// sound reports whether an index has as many of each as belong together.
-func (x *searchIndex) sound() bool {
-	n := len(x.First)
-	return x.Version == searchVersion && len(x.Terms) == n*hashSize && len(x.Places) == n*hashSize && len(x.Texts) == hashSize
 }
 
 // partReader reads what uvarints and the like wrote. After an error it reads
@@ -121,7 +149,7 @@ func (r *partReader) key(before string) string {
 	shared := r.number()
 	rest := r.take(r.number())
 	if shared > len(before) {
-		r.bad = true
+		r.data, r.bad = nil, true
 		return ""
 	}
 	return before[:shared] + string(rest)
@@ -131,7 +159,7 @@ func (r *partReader) key(before string) string {
 func (r *partReader) postings() []SearchPosting {
 	n := r.number()
 	if n > len(r.data) {
-		r.bad = true
+		r.data, r.bad = nil, true
 		return nil
 	}
 	out := make([]SearchPosting, n)
@@ -151,24 +179,22 @@ func (r *partReader) postings() []SearchPosting {
 	return out
 }
 
-// skipPostings reads past what postingList made, and returns it.
-func (r *partReader) skipPostings() []byte {
-	all := r.data
-	n := r.number()
+// skipPostings reads past what postingList made.
+func (r *partReader) skipPostings() (n int) {
+	n = r.number()
 	for range min(n, len(r.data)) {
 		r.number()
 	}
-	kinds := r.take(n)
-	for _, kind := range kinds {
+	for _, kind := range r.take(n) {
 		for kind &= 1<<SearchFields - 1; kind > 0; kind &= kind - 1 {
 			r.number()
 		}
 	}
-	return all[:len(all)-len(r.data)]
+	return n
 }
 
-// notePlaces is where a term stands in one note, as placeList writes it after the
-// note.
+// notePlaces is where a term stands in one note, as a list of places has it after
+// the note.
 type notePlaces struct {
 	note  int
 	where []byte
@@ -182,40 +208,12 @@ func (r *partReader) places() (out []notePlaces) {
 		at := r.data
 		for fields := r.take(1); len(fields) > 0 && fields[0] > 0; fields = []byte{fields[0] & (fields[0] - 1)} {
 			for range min(r.number(), len(r.data)) {
-				r.number()
+				if r.number()%2 == 1 {
+					r.number()
+				}
 			}
 		}
 		out = append(out, notePlaces{note, at[:len(at)-len(r.data)]})
 	}
 	return out
-}
-
-// termEntry is a term as files of terms and places have it.
-type termEntry struct {
-	term        string
-	list, where []byte
-}
-
-// readTerms reads a file of terms and that of places beside it.
-func readTerms(terms, places []byte) ([]termEntry, bool) {
-	t, p := partReader{data: terms}, partReader{data: places}
-	out := make([]termEntry, 0, min(t.number(), len(terms)))
-	before := ""
-	for len(t.data) > 0 && !t.bad && !p.bad {
-		before = t.key(before)
-		out = append(out, termEntry{before, t.skipPostings(), p.take(p.number())})
-	}
-	return out, !t.bad && !p.bad && len(p.data) == 0 && len(out) > 0
-}
-
-// readWords reads a file of words.
-func readWords(data []byte) (out []wordCount, ok bool) {
-	r := partReader{data: data}
-	r.number()
-	before := ""
-	for len(r.data) > 0 && !r.bad {
-		before = r.key(before)
-		out = append(out, wordCount{before, r.number()})
-	}
-	return out, !r.bad
 }

@@ -3,148 +3,226 @@ package site
 import (
 	"context"
 	"encoding/binary"
+	"errors"
 	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
 )
 
-// Sizes of files of terms before compression: small ones make queries cheap, many
-// make sites dear. What one term has beyond longTerm is a file of its own.
+// Sizes before compression: small files make queries and edits cheap, many make the
+// index long. What a term has beyond some bytes is several items, a half as large as
+// files of terms; what one of at most rareTerm bytes has is in the vocabulary, which
+// has all terms.
 const (
-	termShard = 8 << 10
-	wordShard = 6 << 10
-	longTerm  = 12 << 10
+	termShard = 6 << 10 // half more in large sites
+	wordShard = 4 << 10
+	endShard  = 3 << 10
+	rareTerm  = 32
+
+	lengthsShard = 512 // notes
 )
+
+// The runs of the search data: terms in several notes with their places beside
+// them; all terms, with what rare ones have; and words by length and from their
+// ends.
+var (
+	wordRun = run{kind: "words", target: wordShard, skip: func(r *partReader) {
+		if r.skipPostings() > 0 {
+			r.take(r.number())
+		}
+	}}
+	endRun = run{kind: "ends", target: endShard, skip: func(*partReader) {}}
+)
+
+// termRun is the first of them in a site of so many notes.
+func termRun(notes int) run {
+	r := run{kind: "terms", beside: "places", target: termShard, skip: func(r *partReader) { r.skipPostings() }}
+	if notes > largeSite {
+		r.target += termShard / 2
+	}
+	return r
+}
 
 // searchTerms writes the terms with their postings and places, and the vocabulary.
 func (b *builder) searchTerms(ctx context.Context, x *searchIndex) error {
 	d := b.set.Search
 	p := places{}
-	if err := d.Streams(ctx, func(note int, stream []byte) error { p.add(note, stream); return nil }); err != nil {
-		return err
-	}
-	w := termWriter{b: b, x: x}
-	var words []wordCount
-	err := d.Each(ctx, func(term string, postings []SearchPosting) error {
-		var where []byte
-		if !isTag(term) {
-			where = p.of(d.Hash(term))
-			words = append(words, wordCount{term, len(postings)})
+	err := d.Streams(ctx, func(n int, stream []byte) error {
+		doc := b.set.Docs[d.Notes[n]]
+		text, err := b.text(ctx, doc)
+		if err == nil {
+			p.add(n, readStream(stream, wordsInLines(text[doc.Note.Body:])))
 		}
-		return w.add(term, postingList(postings), where)
+		return err
 	})
 	if err != nil {
 		return err
 	}
-	if err := w.flush(); err != nil {
+	terms, words, ends := runWriter{run: termRun(len(d.Notes)), b: b}, runWriter{run: wordRun, b: b}, runWriter{run: endRun, b: b}
+	var last []string
+	err = d.Each(ctx, func(term string, postings []SearchPosting) error {
+		var where []notePlaces
+		if !isTag(term) {
+			where = p.of(d.Hash(term))
+			last = append(last, endKey(term))
+		}
+		word, segments := termItems(term, withPlaces(postings, where), terms.target/2)
+		return errors.Join(terms.addAll(segments, nil), words.addAll(word, nil))
+	})
+	if err != nil {
 		return err
 	}
-	tails := make([]wordCount, len(words))
-	for i, word := range words {
-		tails[i] = wordCount{backwards(word.word), word.notes}
+	slices.Sort(last)
+	for _, key := range last {
+		if err := ends.add(item{key: key}); err != nil {
+			return err
+		}
 	}
-	slices.SortFunc(tails, compareWords)
-	return b.vocabulary(x, words, tails)
+	for _, w := range []*runWriter{&terms, &words, &ends} {
+		if err := w.flush(); err != nil {
+			return err
+		}
+	}
+	return b.searchRuns(x, terms.out, words.out, ends.out)
+}
+
+// searchRuns enters the files of the runs in the index.
+func (b *builder) searchRuns(x *searchIndex, terms, words, ends shards) (err error) {
+	x.Terms, x.Words, x.Ends = terms.checks, words.checks, ends.checks
+	x.First, err = b.putFirst(&terms, &words, &ends)
+	return err
 }
 
 // searchLengths writes the lengths of the notes' fields.
-func (b *builder) searchLengths(x *searchIndex) (err error) {
-	var lengths []byte
-	for f := range SearchFields {
-		for _, of := range b.set.Search.Lengths {
-			lengths = binary.AppendUvarint(lengths, uint64(of[f]))
+func (b *builder) searchLengths(x *searchIndex) error {
+	n := 0
+	for notes := range slices.Chunk(b.set.Search.Lengths, lengthsShard) {
+		var lengths []byte
+		for f := range SearchFields {
+			for _, of := range notes {
+				lengths = binary.AppendUvarint(lengths, uint64(of[f]))
+			}
 		}
+		check, err := b.putPart("lengths", strconv.Itoa(n), lengths)
+		if err != nil {
+			return err
+		}
+		x.Lengths += check
+		n++
 	}
-	x.Lengths, err = b.putPart("lengths", lengths)
-	return err
+	return nil
 }
 
 // isTag reports whether a term is a whole tag, not a word.
 func isTag(term string) bool { return term[0] <= ' ' }
 
-// termWriter makes files of terms as they come, in byte order.
-type termWriter struct {
-	b      *builder
-	x      *searchIndex
-	terms  keyed
-	places []byte
-	before string // the last term of the shard before
+// endKey is a word's in the run of ends. An unknown word is another spelling of one
+// of about its length. Within one edit two words of four letters or more have the
+// first two in common, or the last two, or it is these that were swapped: so words
+// are found from both ends.
+func endKey(word string) string {
+	rs := []rune(word)
+	slices.Reverse(rs)
+	return lengthKey(utf8.RuneCountInString(word)) + string(rs)
 }
 
-func (w *termWriter) add(term string, list, where []byte) (err error) {
-	if len(list) > longTerm || len(where) > longTerm {
-		return w.long(term, list, where)
-	}
-	if w.terms.n == 0 {
-		w.x.First = append(w.x.First, between(w.before, term))
-	}
-	size := len(w.terms.buf)
-	w.terms.key(term)
-	w.terms.buf = append(w.terms.buf, list...)
-	w.places = append(uvarints(w.places, len(where)), where...)
-	if !shardEnds(len(w.terms.buf), len(w.terms.buf)-size, termShard, term) {
-		return nil
-	}
-	w.before = term
-	return w.flush()
+// lengthKey is what the words of so many characters begin with in the run of ends.
+func lengthKey(n int) string {
+	s := strconv.FormatInt(int64(n), 36)
+	return strings.Repeat("0", max(0, 2-len(s))) + s
 }
 
-// long writes a term's own files.
-func (w *termWriter) long(term string, list, where []byte) error {
-	terms, err := w.b.putPart("list", list)
-	if err != nil {
-		return err
-	}
-	places, err := w.b.putPart("placed", where)
-	w.x.Long[term] = terms + places
-	return err
+// termIn is a term in one note: its posting, and its places.
+type termIn struct {
+	SearchPosting
+	where []byte
 }
 
-func (w *termWriter) flush() error {
-	if w.terms.n == 0 {
-		return nil
-	}
-	terms, err := w.b.putPart("terms", w.terms.take())
-	if err != nil {
-		return err
-	}
-	places, err := w.b.putPart("places", w.places)
-	w.x.Terms, w.x.Places, w.places = w.x.Terms+terms, w.x.Places+places, nil
-	return err
-}
-
-// between returns the shortest beginning of next that is greater than last.
-func between(last, next string) string {
-	for i := range next {
-		if s := next[:i]; s > last {
-			return s
+// withPlaces joins postings and places by note. Places in other notes are those of
+// another word of the same hash.
+func withPlaces(postings []SearchPosting, where []notePlaces) []termIn {
+	out := make([]termIn, len(postings))
+	for i, p := range postings {
+		out[i].SearchPosting = p
+		for len(where) > 0 && where[0].note < p.Note {
+			where = where[1:]
+		}
+		if len(where) > 0 && where[0].note == p.Note {
+			out[i].where = where[0].where
 		}
 	}
-	return next
-}
-
-// keyed is a list of terms in byte order with what belongs to each: a count of
-// terms, then for each the length of what it shares with the one before, the
-// length of the rest, the rest, and its own.
-type keyed struct {
-	buf  []byte
-	n    int
-	last string
-}
-
-func (k *keyed) key(term string) {
-	shared := 0
-	for shared < len(term) && shared < len(k.last) && term[shared] == k.last[shared] {
-		shared++
-	}
-	k.buf = append(uvarints(k.buf, shared, len(term)-shared), term[shared:]...)
-	k.last = term
-	k.n++
-}
-
-// take returns the list and empties it.
-func (k *keyed) take() []byte {
-	out := append(uvarints(nil, k.n), k.buf...)
-	*k = keyed{}
 	return out
+}
+
+// size is about the bytes of a term in one note.
+func (t *termIn) size() int {
+	n := 2 + len(t.where)
+	for kind := t.kind() & (1<<SearchFields - 1); kind > 0; kind &= kind - 1 {
+		n++
+	}
+	return n
+}
+
+// termItems are a term's items: one of the vocabulary, unless it is a tag that is not
+// rare, and those of the terms, unless it is rare. Items after the first have their
+// first note in their keys.
+func termItems(term string, notes []termIn, segment int) (word, segments []item) {
+	size := 0
+	for i := range notes {
+		size += notes[i].size()
+	}
+	if size <= rareTerm {
+		list, where := termLists(notes)
+		return []item{{key: term, data: append(uvarints(list, len(where)), where...)}}, nil
+	}
+	if !isTag(term) {
+		word = []item{{key: term, data: uvarints(nil, 0)}}
+	}
+	from, key, size := 0, term, 0
+	for i := range notes {
+		n := notes[i].size()
+		size += n
+		if i+1 < len(notes) && !shardEnds(size, n, segment, segmentKey(term, notes[i].Note)) {
+			continue
+		}
+		list, where := termLists(notes[from : i+1])
+		segments = append(segments, item{key, list, where})
+		if i+1 < len(notes) {
+			from, key, size = i+1, segmentKey(term, notes[i+1].Note), 0
+		}
+	}
+	return word, segments
+}
+
+// segmentKey is the key of a term's item that begins with a note. afterSegments is
+// above those of all its items, and below all other terms above it.
+func segmentKey(term string, note int) string {
+	s := strconv.FormatInt(int64(note), 36)
+	return term + "\x00" + strings.Repeat("0", max(0, 6-len(s))) + s
+}
+
+func afterSegments(term string) string { return term + "\x01" }
+
+// termLists are the postings and places of a term in notes.
+func termLists(notes []termIn) (list, where []byte) {
+	postings := make([]SearchPosting, len(notes))
+	last := 0
+	for i, t := range notes {
+		postings[i] = t.SearchPosting
+		if len(t.where) > 0 {
+			where = append(uvarints(where, t.Note-last), t.where...)
+			last = t.Note
+		}
+	}
+	return postingList(postings), where
+}
+
+// readTermLists reads what termLists made.
+func readTermLists(list, where []byte) ([]termIn, bool) {
+	l, w := partReader{data: list}, partReader{data: where}
+	out := withPlaces(l.postings(), w.places())
+	return out, !l.bad && !w.bad
 }
 
 // postingList is what a term is to its notes: their number; for each how far it is
@@ -183,90 +261,4 @@ func (p *SearchPosting) kind() (kind byte) {
 		kind |= 1 << (SearchFields + 1)
 	}
 	return kind
-}
-
-// places is where terms stand in the notes, by hash. For each note that has one:
-// how far it is from the one before; a bit for each field, the last for paths; and
-// for each of those the number of places, and how far each is from the one before.
-// Words that follow each other have places that do; sections have a gap between.
-type places map[uint32]*placeList
-
-type placeList struct {
-	buf  []byte
-	last int // note
-}
-
-func (p places) of(hash uint32) []byte {
-	if l := p[hash]; l != nil {
-		return l.buf
-	}
-	return nil
-}
-
-// placed is one word of a note.
-type placed struct {
-	hash  uint32
-	field byte
-	at    int
-}
-
-func (p places) add(note int, stream []byte) {
-	words := readStream(stream)
-	slices.SortFunc(words, func(a, b placed) int {
-		if a.hash != b.hash {
-			return int(a.hash) - int(b.hash)
-		}
-		if a.field != b.field {
-			return int(a.field) - int(b.field)
-		}
-		return a.at - b.at
-	})
-	for len(words) > 0 {
-		n := 1
-		for n < len(words) && words[n].hash == words[0].hash {
-			n++
-		}
-		l := p[words[0].hash]
-		if l == nil {
-			l = &placeList{}
-			p[words[0].hash] = l
-		}
-		l.add(note, words[:n])
-		words = words[n:]
-	}
-}
-
-func readStream(stream []byte) (words []placed) {
-	at := 0
-	for len(stream) >= 5 {
-		field, n := stream[0], int(binary.LittleEndian.Uint32(stream[1:]))
-		for stream = stream[5:]; n > 0; n-- {
-			words = append(words, placed{uint32(stream[0]) | uint32(stream[1])<<8 | uint32(stream[2])<<16, field, at})
-			stream = stream[3:]
-			at++
-		}
-		at++
-	}
-	return words
-}
-
-// add adds the places of one term in a note, by field and place.
-func (l *placeList) add(note int, words []placed) {
-	var fields byte
-	var counts [SearchFields + 1]int
-	for _, w := range words {
-		fields |= 1 << w.field
-		counts[w.field]++
-	}
-	l.buf = append(uvarints(l.buf, note-l.last), fields)
-	l.last = note
-	last, field := 0, byte(0xff)
-	for _, w := range words {
-		if w.field != field {
-			last, field = 0, w.field
-			l.buf = uvarints(l.buf, counts[field])
-		}
-		l.buf = uvarints(l.buf, w.at-last)
-		last = w.at
-	}
 }

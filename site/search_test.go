@@ -1,6 +1,7 @@
 package site
 
 import (
+	"encoding/binary"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -66,19 +67,106 @@ func TestBetween(t *testing.T) {
 	}
 }
 
-// Words have places that follow each other within a section, and none beyond.
+// stream is sections of words, by field, as streams have them.
+func stream(sections ...[]uint32) (out []byte) {
+	for _, s := range sections {
+		out = binary.LittleEndian.AppendUint32(append(out, byte(s[0])), uint32(len(s)-1))
+		for _, w := range s[1:] {
+			out = append(out, byte(w), byte(w>>8), byte(w>>16))
+		}
+	}
+	return out
+}
+
+// The words of a section follow each other, from place to place and from block to
+// block.
+func TestReadStream(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	var sections [][]uint32
+	var lines []int
+	for f := range uint32(40) {
+		s := []uint32{f % (SearchFields + 1)}
+		for range r.IntN(100) {
+			s = append(s, uint32(r.IntN(1<<24)))
+		}
+		sections, lines = append(sections, s), append(lines, 1+r.IntN(40))
+	}
+	words := readStream(stream(sections...), lines)
+	at := map[int]bool{}
+	for _, s := range sections {
+		for i, hash := range s[1:] {
+			w := words[0]
+			words = words[1:]
+			if w.hash != hash || w.field != byte(s[0]) || at[w.at] {
+				t.Fatalf("word %d is %+v, want %d", i, w, hash)
+			}
+			at[w.at] = true
+			if last := i+2 == len(s); last && w.next != 0 || !last && w.next != words[0].at {
+				t.Fatalf("behind %+v there is %+v", w, words)
+			}
+		}
+	}
+	if len(words) > 0 {
+		t.Errorf("%d words too many", len(words))
+	}
+}
+
+// A word in the place of another moves none, and a word more those of its line.
+func TestPlacesStay(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	text, body := []byte(nil), []uint32{bodyField}
+	for range 1500 {
+		text = append(text, "word"...)
+		text = append(text, " \n"[r.IntN(9)/8])
+		body = append(body, r.Uint32()&(1<<24-1))
+	}
+	before := readStream(stream(body), wordsInLines(text))
+	var moved []int
+	for range 200 {
+		at := r.IntN(len(before) - 1)
+		changed := slices.Clone(body)
+		changed[1+at] = 1
+		for i, w := range readStream(stream(changed), wordsInLines(text)) {
+			if i != at && w != before[i] {
+				t.Fatalf("another word at %d moves that at %d from %+v to %+v", at, i, before[i], w)
+			}
+		}
+		after := readStream(stream(slices.Insert(slices.Clone(body), 1+at, 1)), wordsInLines(slices.Insert(slices.Clone(text), 5*at, []byte("more ")...)))
+		n := 0
+		for i, w := range before[at:] {
+			if after[at+1+i] != w {
+				n++
+			}
+		}
+		moved = append(moved, n)
+	}
+	slices.Sort(moved)
+	if moved[100] > 10 || moved[160] > 25 {
+		t.Errorf("a word more moves %d words, half of the times; one of five times %d", moved[100], moved[160])
+	}
+}
+
+// Lines have as many words as a search counts, in most texts.
+func TestWordsInLines(t *testing.T) {
+	got := wordsInLines([]byte("# A title\n\n - don't `foo-bar`, 3 times\n東京 is\n...\nend"))
+	if diff := cmp.Diff([]int{2, 5, 3, 1}, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// Places are listed by note, field and place.
 func TestPlaces(t *testing.T) {
 	p := places{}
-	p.add(2, []byte{0, 2, 0, 0, 0, 7, 0, 0, 8, 0, 0 /* title: 7 8 */, 5, 3, 0, 0, 0, 7, 0, 0, 7, 0, 0, 9, 0, 0 /* body: 7 7 9 */, SearchFields, 1, 0, 0, 0, 8, 0, 0})
-	p.add(5, []byte{5, 1, 0, 0, 0, 8, 0, 0})
+	p.add(2, readStream(stream([]uint32{0, 7, 8}, []uint32{5, 7, 7, 9}, []uint32{SearchFields, 8}), []int{2, 1}))
+	p.add(5, readStream(stream([]uint32{5, 8}), nil))
 	got := map[uint32][]byte{}
 	for hash, l := range p {
 		got[hash] = l.buf
 	}
 	want := map[uint32][]byte{
-		7: {2, 1 | 1<<5, 1, 0, 2, 3, 1},
-		8: {2, 1 | 1<<SearchFields, 1, 1, 1, 7, 3, 1 << 5, 1, 0},
-		9: {2, 1 << 5, 1, 5},
+		7: {2, 1 | 1<<5, 1, 2 * 0, 2, 2 * 8, 2*1 + 1, 7},
+		8: {2, 1 | 1<<SearchFields, 1, 2*1 + 1, 0, 1, 2*24 + 1, 0, 3, 1 << 5, 1, 1, 0},
+		9: {2, 1 << 5, 1, 2*16 + 1, 0},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)

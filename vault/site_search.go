@@ -52,7 +52,11 @@ func (w *view) siteSearch(ctx context.Context, docs []*site.Doc) (*site.SearchDa
 			if err != nil {
 				return nil, err
 			}
-			return searchNote(ctx, one)
+			out, err := searchNote(ctx, one)
+			if err == nil {
+				out.Body = decoded[parsed.Body:]
+			}
+			return out, err
 		},
 		Hash: index.TermHash,
 	}, nil

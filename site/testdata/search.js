@@ -3,13 +3,30 @@ var import_node_fs = require("node:fs");
 var import_node_readline = require("node:readline");
 
 // search/data.ts
-var version = 2;
+var version = 3;
 async function unpack(packed) {
   const raw = Uint8Array.from(atob(packed), (c) => c.charCodeAt(0));
   const stream = new Blob([raw]).stream().pipeThrough(new DecompressionStream("deflate-raw"));
   return new Uint8Array(await new Response(stream).arrayBuffer());
 }
 var utf8 = new TextDecoder();
+var toUTF8 = new TextEncoder();
+function fnv1a(basis2, bytes2) {
+  let h = basis2;
+  for (const c of bytes2) h = Math.imul(h ^ c, 16777619);
+  return h >>> 0;
+}
+var basis = 2166136261;
+var digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+function checkOf(bytes2) {
+  let h = fnv1a(basis, bytes2);
+  h ^= h >>> 12 ^ h >>> 24;
+  return digits[h >>> 6 & 63] + digits[h & 63];
+}
+function nameOf(key) {
+  const bytes2 = toUTF8.encode(key);
+  return [basis, ~basis >>> 0].map((b) => fnv1a(b, bytes2).toString(16).padStart(8, "0")).join("");
+}
 function compareBytes(a, b) {
   const n = Math.min(a.length, b.length);
   for (let i = 0; i < n; i++) {
@@ -39,13 +56,25 @@ var Reader = class {
       unit2 *= 128;
     }
   }
-  get position() {
-    return this.i;
+  // take returns so many bytes.
+  take(n) {
+    return this.b.subarray(this.i, this.i += n);
   }
-  skip(n) {
-    this.i += n;
+  get ended() {
+    return this.i >= this.b.length;
   }
-  // key reads the next term of a list.
+  // keys reads a list of terms, calling read for what belongs to each.
+  keys(read = () => {
+  }) {
+    const out = [];
+    this.last = new Uint8Array();
+    for (let n = this.number(); n > 0; n--) {
+      const key = this.key();
+      out.push(key);
+      read(key);
+    }
+    return out;
+  }
   key() {
     const shared = this.number();
     const more = this.number();
@@ -67,14 +96,19 @@ var Reader = class {
     }
     return p;
   }
-  places(end) {
+  places() {
     const out = /* @__PURE__ */ new Map();
-    for (let note = 0; this.i < end; ) {
+    for (let note = 0; !this.ended; ) {
       note += this.number();
       const byField = [];
       for (let f = 0, kind = this.b[this.i++]; f < 7; f++) {
-        const list = [];
-        if (kind & 1 << f) for (let n = this.number(), at = 0; n > 0; n--) list.push(at += this.number());
+        const list = /* @__PURE__ */ new Map();
+        for (let n = kind & 1 << f ? this.number() : 0, at = 0; n > 0; n--) {
+          const gap = this.number();
+          at += Math.floor(gap / 2);
+          const next = gap % 2 ? this.number() : 1;
+          list.set(at, next ? at + next : -1);
+        }
         byField.push(list);
       }
       out.set(note, byField);
@@ -84,25 +118,32 @@ var Reader = class {
 };
 function readTerms(b) {
   const r = new Reader(b);
-  const out = /* @__PURE__ */ new Map();
-  for (let n = r.number(); n > 0; n--) out.set(r.key(), r.postings());
-  return out;
+  const check2 = utf8.decode(r.take(2));
+  const items = /* @__PURE__ */ new Map();
+  r.keys((key) => items.set(key, r.postings()));
+  return { check: check2, items };
 }
 function readWords(b) {
   const r = new Reader(b);
-  const out = [];
-  for (let n = r.number(); n > 0; n--) out.push([r.key(), r.number()]);
+  const out = /* @__PURE__ */ new Map();
+  r.keys((key) => {
+    const postings = r.postings();
+    out.set(key, postings.notes.length ? { postings, places: r.take(r.number()) } : {});
+  });
   return out;
 }
-function find(from, note) {
-  let low = 0;
-  let high = from.length;
-  while (low < high) {
-    const mid = low + high >> 1;
-    if (from[mid] <= note) low = mid + 1;
-    else high = mid;
+function joined(parts) {
+  if (parts.length < 2) return parts[0];
+  const p = { notes: [], kinds: [], at: [], counts: [] };
+  for (const q of parts) {
+    for (let i = 0; i < q.notes.length; i++) {
+      p.notes.push(q.notes[i]);
+      p.kinds.push(q.kinds[i]);
+      p.at.push(q.at[i] + p.counts.length);
+    }
+    for (const n of q.counts) p.counts.push(n);
   }
-  return low - 1;
+  return p;
 }
 function shardOf(first, term) {
   let low = 0;
@@ -114,102 +155,160 @@ function shardOf(first, term) {
   }
   return low - 1;
 }
-function covering(first, prefix) {
+function covering(first, term, prefix = term) {
   const out = [];
-  for (let i = Math.max(0, shardOf(first, prefix)); i < first.length; i++) {
-    if (compareBytes(first[i], prefix) > 0 && !first[i].startsWith(prefix)) break;
+  for (let i = Math.max(0, shardOf(first, term)); i < first.length; i++) {
+    if (compareBytes(first[i], term) > 0 && !first[i].startsWith(prefix)) break;
     out.push(i);
   }
   return out;
 }
 var backwards = (s) => Array.from(s).reverse().join("");
-var hash = (files2, i) => files2.slice(10 * i, 10 * i + 10);
+var lengthKey = (n) => n.toString(36).padStart(2, "0");
+var check = (checks, i) => checks.slice(2 * i, 2 * i + 2);
+var lengthsShard = 512;
+var fewNotes = 4096;
 var Data = class {
-  constructor(index, files2) {
+  // version is that of the index: what else is in its name but what it is.
+  constructor(index, version2, files2) {
     this.index = index;
+    this.version = version2;
     this.files = files2;
   }
   index;
+  version;
   files;
   read = /* @__PURE__ */ new Map();
+  listed = /* @__PURE__ */ new Map();
   fieldLengths = [];
-  part(name, file, read) {
-    let p = this.read.get(name + file);
+  // by shard
+  runs;
+  // part loads a file, unless it was. It is of this index if sound says so: if not,
+  // some cache may have one that is not, or the site has changed.
+  part(kind, name, sound, read) {
+    const id = kind + "." + name;
+    let p = this.read.get(id);
     if (!p) {
-      p = this.files(name, `kb/q/${name}.${file}.js`).then(unpack).then(read);
-      this.read.set(name + file, p);
-      p.catch(() => this.read.delete(name + file));
+      p = this.load(id, kind, sound, read);
+      this.read.set(id, p);
+      p.catch(() => this.read.delete(id));
     }
     return p;
   }
-  // ready loads what every query needs.
-  async ready() {
-    if (this.fieldLengths.length) return;
-    this.fieldLengths = await this.part("lengths", this.index.lengths, (b) => {
-      const r = new Reader(b);
-      return Array.from({ length: 6 * this.index.n }, () => r.number());
-    });
+  async load(id, kind, sound, read) {
+    for (const version2 of [this.version, this.version + "-" + Date.now()]) {
+      const bytes2 = await unpack(await this.files(kind, `kb/q/${id}.js?${version2}`));
+      const data = read(bytes2);
+      if (sound(bytes2, data)) return data;
+    }
+    throw new Error("the site has changed: load the page anew");
   }
-  // length is of a field of a note: ready must have been awaited.
+  // begin loads what every query needs.
+  begin() {
+    if (!this.runs) {
+      this.runs = this.part("first", this.index.first, () => true, (b) => {
+        const r = new Reader(b);
+        const shards = (kind) => ({ kind, first: r.keys(), checks: this.index[kind] });
+        return { terms: shards("terms"), words: shards("words"), ends: shards("ends") };
+      });
+      this.runs.catch(() => this.runs = void 0);
+      if (this.index.n <= fewNotes) void this.ready(Array(this.index.n).keys()).catch(() => {
+      });
+    }
+    return this.runs;
+  }
+  // ready loads the lengths of notes.
+  async ready(notes) {
+    const wanted = /* @__PURE__ */ new Set();
+    for (const note of notes) wanted.add(Math.floor(note / lengthsShard));
+    await Promise.all([...wanted].filter((i) => !this.fieldLengths[i]).map(async (i) => {
+      const sound = (b) => checkOf(b) === check(this.index.lengths, i);
+      this.fieldLengths[i] = await this.part("lengths", String(i), sound, (b) => {
+        const r = new Reader(b);
+        const out = [];
+        while (!r.ended) out.push(r.number());
+        return out;
+      });
+    }));
+  }
+  // length is of a field of a note, for which ready must have been awaited.
   length(field, note) {
-    return this.fieldLengths[field * this.index.n + note];
+    const lengths = this.fieldLengths[Math.floor(note / lengthsShard)];
+    return lengths[field * lengths.length / 6 + note % lengthsShard];
   }
-  long(term) {
-    return Object.hasOwn(this.index.long, term) ? this.index.long[term] : void 0;
+  shard(s, i, read) {
+    return this.part(s.kind, nameOf(s.first[i]), (b) => checkOf(b) === check(s.checks, i), read);
   }
-  shard(i) {
-    return this.part("terms", hash(this.index.terms, i), readTerms);
+  // word returns a term of the vocabulary; of tags there are only rare ones in it.
+  async word(term) {
+    const { words: words2 } = await this.begin();
+    const i = shardOf(words2.first, term);
+    return i < 0 ? void 0 : (await this.shard(words2, i, readWords)).get(term);
   }
-  async postings(term) {
-    const own2 = this.long(term);
-    if (own2) return this.part("list", hash(own2, 0), (b) => new Reader(b).postings());
-    const i = shardOf(this.index.first, term);
-    return i < 0 ? void 0 : (await this.shard(i)).get(term);
+  // segments are the items of a term that is not rare, with the file of each.
+  async segments(term) {
+    const { terms } = await this.begin();
+    const files2 = covering(terms.first, term, term + "\0");
+    const found = await Promise.all(files2.map((i) => this.shard(terms, i, readTerms)));
+    const of = (key) => key === term || key.startsWith(term + "\0");
+    return found.flatMap(({ items }, k) => [...items].filter(([key]) => of(key)).map(([key, postings]) => ({ file: files2[k], key, postings })));
+  }
+  postings(term) {
+    let p = this.listed.get(term);
+    if (!p) {
+      p = this.segments(term).then(async (parts) => joined(parts.map((s) => s.postings)) || (await this.word(term))?.postings);
+      this.listed.set(term, p);
+      p.catch(() => this.listed.delete(term));
+    }
+    return p;
   }
   // places returns where a term stands that has postings.
   async places(term) {
-    const own2 = this.long(term);
-    if (own2) return this.part("placed", hash(own2, 1), (b) => new Reader(b).places(b.length));
-    const i = shardOf(this.index.first, term);
-    const terms = this.shard(i);
-    const bytes2 = await this.part("places", hash(this.index.places, i), (b) => b);
-    const r = new Reader(bytes2);
-    for (const t of (await terms).keys()) {
-      const size = r.number();
-      if (t === term) return r.places(r.position + size);
-      r.skip(size);
-    }
-    return /* @__PURE__ */ new Map();
+    const rare = (await this.word(term))?.places;
+    if (rare) return new Reader(rare).places();
+    const { terms } = await this.begin();
+    const lists = (await this.segments(term)).map(async ({ file, key }) => {
+      const { check: check2, items } = await this.shard(terms, file, readTerms);
+      const bytes2 = await this.part("places", nameOf(terms.first[file]), (b) => checkOf(b) === check2, (b) => b);
+      const r = new Reader(bytes2);
+      for (const k of items.keys()) {
+        const list = r.take(r.number());
+        if (k === key) return [...new Reader(list).places()];
+      }
+      return [];
+    });
+    return new Map((await Promise.all(lists)).flat());
   }
   // beginning returns the terms that begin so, but no tags.
   async beginning(prefix) {
-    const shards = covering(this.index.first, prefix).map((i) => this.shard(i));
-    const out = Object.keys(this.index.long);
-    for (const shard of await Promise.all(shards)) out.push(...shard.keys());
-    return out.filter((term) => term.startsWith(prefix) && term[0] !== "");
+    const { words: words2 } = await this.begin();
+    const shards = await Promise.all(covering(words2.first, prefix).map((i) => this.shard(words2, i, readWords)));
+    return shards.flatMap((s) => [...s.keys()]).filter((term) => term.startsWith(prefix) && term[0] !== "");
   }
-  // words returns the terms of so many characters with the numbers of their notes.
-  words(length) {
-    const file = this.index.words[length];
-    return file ? this.part("words", file, readWords) : Promise.resolve([]);
+  // ending returns the words of so many characters that end so.
+  async ending(length, end) {
+    const { ends } = await this.begin();
+    const prefix = lengthKey(length) + backwards(end);
+    const shards = await Promise.all(covering(ends.first, prefix).map((i) => this.shard(ends, i, (b) => new Reader(b).keys())));
+    return shards.flat().filter((key) => key.startsWith(prefix)).map((key) => backwards(key.slice(2)));
   }
-  // around returns the words with one of these beginnings, and those with the end.
-  async around(beginnings, end) {
-    const words2 = async (sorted, prefix) => {
-      const lists = covering(sorted.first, prefix).map((i) => this.part("words", hash(sorted.files, i), readWords));
-      return (await Promise.all(lists)).flat().filter(([w]) => w.startsWith(prefix));
-    };
-    const [tails, ...heads] = await Promise.all([words2(this.index.tails, backwards(end)), ...beginnings.map((b) => words2(this.index.heads, b))]);
-    return [...new Map([...heads.flat(), ...tails.map(([w, n]) => [backwards(w), n])])];
+  rows(note) {
+    return this.part("rows", String(Math.floor(note / this.index.per)), this.numbered, readJSON);
   }
+  // numbered reports whether data numbers notes as the index does.
+  numbered = (_, data) => data.of === this.index.of;
   async row(note) {
-    const rows = await this.part("rows", hash(this.index.rows, Math.floor(note / this.index.per)), readJSON);
-    return rows[note % this.index.per];
+    return (await this.rows(note)).r[note % this.index.per];
   }
+  // text returns the text of a note, which may be in several files.
   async text(note) {
-    const list = await this.part("textList", this.index.texts, readJSON);
-    const i = find(list.from, note);
-    return (await this.part("texts", hash(list.files, i), readJSON))[note - list.from[i]];
+    const { x } = await this.rows(note);
+    const before = x.filter(([n, part]) => n < note || n === note && part === 0).slice(-1);
+    const files2 = await Promise.all([...before, ...x.filter(([n, part]) => n === note && part > 0)].map(async ([n, part]) => {
+      const texts = await this.part("texts", n + "-" + part, this.numbered, readJSON);
+      return texts.t[note - n];
+    }));
+    return { d: files2[0].d, s: files2[0].s, p: files2.flatMap((t) => t.p) };
   }
 };
 function readJSON(b) {
@@ -701,6 +800,7 @@ var obsoleteFactor = 0.5;
 var prefixFactor = 0.7;
 var spellFactor = 0.6;
 var maxExpansions = 4096;
+var noPlace = -2;
 var Engine = class {
   constructor(data, analyzer, stops) {
     this.data = data;
@@ -721,7 +821,6 @@ var Engine = class {
     const cover = /* @__PURE__ */ new Map();
     for (const u of p.units) for (const t of u.phrase || u.terms) void this.data.postings(t).catch(() => {
     });
-    await this.data.ready();
     for (const u of p.units) await this.look(u, p, found, score, cover);
     let wanted = 0;
     for (const u of p.units) if (u.scored && !u.extra) wanted += u.idf;
@@ -766,6 +865,7 @@ var Engine = class {
   async collectTerm(term, fields) {
     const p = await this.data.postings(term);
     if (!p) return 0;
+    await this.data.ready(p.notes);
     for (let i = 0; i < p.notes.length; i++) {
       const stored = this.weigh(p, i, fields);
       if (stored > 0) this.add(p.notes[i], stored);
@@ -809,21 +909,20 @@ var Engine = class {
     const places = /* @__PURE__ */ new Map();
     await Promise.all(distinct.map(async (t) => places.set(t, await this.data.places(t))));
     const lists = phrase2.map((t) => places.get(t));
+    await this.data.ready(lists[0].keys());
     const named = [];
     for (const [note, first] of lists[0]) {
       const rest = lists.slice(1).map((l) => l.get(note));
       if (rest.includes(void 0)) continue;
-      const count = (f) => {
-        const others = rest.map((r) => new Set(r[f]));
-        return first[f].filter((at) => others.every((o, k) => o.has(at + k + 1))).length;
-      };
+      const follows = (f, at) => rest.every((r) => (at = r[f].get(at) ?? noPlace) !== noPlace);
+      const count = (f) => [...first[f].values()].filter((at) => follows(f, at)).length;
       let w = 0;
       for (let f = 0; f < 6; f++) {
-        const n = u.fields & 1 << f && first[f].length ? count(f) : 0;
+        const n = u.fields & 1 << f && first[f].size ? count(f) : 0;
         if (n > 0) w += this.field(f, n, note);
       }
       if (w > 0) this.add(note, w);
-      if (u.fields & 1 << nameField && first[nameField].length && count(nameField) > 0) named.push(note);
+      if (u.fields & 1 << nameField && first[nameField].size && count(nameField) > 0) named.push(note);
     }
     for (const note of named) this.add(note, nameWeight);
   }
@@ -861,21 +960,16 @@ var Engine = class {
   // order of equals.
   async nearest(unknown, edits, fields) {
     const ascii2 = /^[\x00-\x7f]*$/.test(unknown);
-    const near = [];
-    for (const w of await this.alike(Array.from(unknown), edits)) {
-      if (ascii2 && !/^[\x00-\x7f]*$/.test(w[0])) continue;
-      if (within(unknown, w[0], edits)) near.push(w);
-    }
-    near.sort((a, b) => compareBytes(a[0], b[0]));
+    const near = (await this.alike(Array.from(unknown), edits)).filter((w) => (!ascii2 || /^[\x00-\x7f]*$/.test(w)) && within(unknown, w, edits));
+    near.sort(compareBytes);
+    if (near.length === 1 && fields === allFields) return near[0];
     let best = "";
     let most = 0;
-    for (const [term, notes] of near) {
-      let n = notes;
-      if (fields !== 127) {
-        this.weight.clear();
-        await this.collectTerm(term, fields);
-        n = this.weight.size;
-      }
+    await Promise.all(near.map((t) => this.data.postings(t)));
+    for (const term of near) {
+      this.weight.clear();
+      const notes = await this.collectTerm(term, fields);
+      const n = fields === allFields ? notes : this.weight.size;
       if (n > most) [best, most] = [term, n];
     }
     this.weight.clear();
@@ -884,9 +978,11 @@ var Engine = class {
   // alike returns words among which are all those within so many edits. One edit
   // leaves two characters at one end, unless it swaps the middle ones of four.
   async alike(c, edits) {
-    if (edits === 1) return this.data.around(c.length === 4 ? [c[0] + c[1], c[0] + c[2]] : [c[0] + c[1]], c.slice(-2).join(""));
     const lengths = Array.from({ length: 2 * edits + 1 }, (_, i) => c.length - edits + i);
-    return (await Promise.all(lengths.map((n) => this.data.words(n)))).flat();
+    const end = edits === 1 ? c.slice(-2).join("") : "";
+    const beginnings = edits > 1 ? [] : c.length === 4 ? [c[0] + c[1], c[0] + c[2]] : [c[0] + c[1]];
+    const lists = await Promise.all([...lengths.map((n) => this.data.ending(n, end)), ...beginnings.map((b) => this.data.beginning(b))]);
+    return [...new Set(lists.flat())];
   }
   // allowed is the notes that a query's structure allows.
   allowed(n, strict) {
@@ -990,9 +1086,9 @@ function excerpt(note, units, analyzer) {
     for (const [term, n] of counts) worth += values.get(term) * n / (n + 1);
     if (worth > best.worth) best = { part: i, worth, from: dense2.from, tokens };
   });
-  if (best.part < 0) return { heading: "", anchor: "", text: [{ s: note.s || "", mark: false }] };
+  if (best.part < 0) return { date: note.d || "", heading: "", anchor: "", text: [{ s: note.s || "", mark: false }] };
   const part = note.p[best.part];
-  return { heading: part.h || "", anchor: part.a || "", text: stretch(part.t, best.from, best.tokens) };
+  return { date: note.d || "", heading: part.h || "", anchor: part.a || "", text: stretch(part.t, best.from, best.tokens) };
 }
 function densest(tokens, value) {
   let best = { worth: 0, from: 0 };
@@ -1320,8 +1416,8 @@ var Searcher = class _Searcher {
     if (index.v !== version) throw new Error("the search data is of another version: load the page anew");
     const [language] = index.lang.toLowerCase().replaceAll("_", "-").split("-");
     const { stem, ready } = stemmerOf({ language, articles: index.articles }, async (l) => index.stems[l] ? snowball(await files2("stem", index.stems[l])) : void 0);
-    const data = new Data(index, files2);
-    void data.ready().catch(() => {
+    const data = new Data(index, file.split(".")[1], files2);
+    void data.begin().catch(() => {
     });
     const analyzer = new Analyzer(stem);
     return new _Searcher(data, new Engine(data, analyzer, new Set(index.stops)), analyzer, ready);
@@ -1345,7 +1441,7 @@ var kb = {};
 function files(name, file) {
   return new Promise((done) => {
     kb[name] = done;
-    new Function("kb", (0, import_node_fs.readFileSync)(dir + "/" + file, "utf8"))(kb);
+    new Function("kb", (0, import_node_fs.readFileSync)(dir + "/" + file.split("?")[0], "utf8"))(kb);
   });
 }
 async function lines(answer) {

@@ -1,50 +1,50 @@
 // The search data as the site has it: docs/reference/format.md, "Sites".
 
-// FileList is hashes of files' names, ten characters each.
-type FileList = string;
-
-// Sorted is words in byte order in several files, of which first tells where they
-// begin.
-interface Sorted {
-  first: string[];
-  files: FileList;
-}
+// Checks are those of files, two characters each.
+type Checks = string;
 
 export interface Index {
   v: number;
   lang: string;
   n: number;
+  of: string;
   avg: number[];
   old: number[];
   stops: string[];
   articles: string[];
-  first: string[];
-  terms: FileList;
-  places: FileList;
-  long: Record<string, FileList>;
-  words: Record<string, FileList>;
-  heads: Sorted;
-  tails: Sorted;
-  lengths: FileList;
+  first: string;
+  terms: Checks;
+  words: Checks;
+  ends: Checks;
+  lengths: Checks;
   per: number;
-  rows: FileList;
-  texts: FileList;
   stems: Record<string, string>;
 }
 
-export const version = 2;
+export const version = 3;
 
 export interface Row {
   t: string;
   p: string;
   f?: string;
-  d?: string;
   g?: string[];
 }
 
+interface Rows {
+  of: string;
+  x: [number, number][]; // where files of texts begin: note and part
+  r: Row[];
+}
+
 export interface NoteText {
+  d?: string;
   s?: string;
   p: { h?: string; a?: string; t: string }[];
+}
+
+interface Texts {
+  of: string;
+  t: NoteText[];
 }
 
 // Postings of a term: parallel lists by note, ascending.
@@ -55,10 +55,12 @@ export interface Postings {
   counts: number[]; // of the fields in kind, in their order
 }
 
-// Places are where a term stands: by note, by field, ascending.
-export type Places = Map<number, number[][]>;
+// Places are where a term stands, by note and field, and where each time the place
+// behind it is; -1 for none.
+export type Places = Map<number, Map<number, number>[]>;
 
-// Files loads a file of the site, which calls kb[name] with what is in it.
+// Files loads a file of the site, which calls kb[name] with what is in it. What is
+// behind a ? in its name tells caches one version from another.
 export type Files = <T>(name: string, file: string) => Promise<T>;
 
 // unpack returns the bytes of a packed file.
@@ -69,6 +71,30 @@ async function unpack(packed: string): Promise<Uint8Array> {
 }
 
 const utf8 = new TextDecoder();
+const toUTF8 = new TextEncoder();
+
+// fnv1a is the hash in checks, in names, and of terms.
+function fnv1a(basis: number, bytes: Uint8Array): number {
+  let h = basis;
+  for (const c of bytes) h = Math.imul(h ^ c, 16777619);
+  return h >>> 0;
+}
+
+const basis = 2166136261;
+const digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+
+// checkOf tells the bytes of a file from those of another version.
+function checkOf(bytes: Uint8Array): string {
+  let h = fnv1a(basis, bytes);
+  h ^= (h >>> 12) ^ (h >>> 24);
+  return digits[(h >>> 6) & 63] + digits[h & 63];
+}
+
+// nameOf is the name of the file that begins with a key.
+function nameOf(key: string): string {
+  const bytes = toUTF8.encode(key);
+  return [basis, ~basis >>> 0].map((b) => fnv1a(b, bytes).toString(16).padStart(8, "0")).join("");
+}
 
 // compareBytes orders terms as the server does: by their UTF-8.
 export function compareBytes(a: string, b: string): number {
@@ -102,16 +128,28 @@ class Reader {
     }
   }
 
-  get position(): number {
-    return this.i;
+  // take returns so many bytes.
+  take(n: number): Uint8Array {
+    return this.b.subarray(this.i, (this.i += n));
   }
 
-  skip(n: number): void {
-    this.i += n;
+  get ended(): boolean {
+    return this.i >= this.b.length;
   }
 
-  // key reads the next term of a list.
-  key(): string {
+  // keys reads a list of terms, calling read for what belongs to each.
+  keys(read: (key: string) => void = () => {}): string[] {
+    const out: string[] = [];
+    this.last = new Uint8Array();
+    for (let n = this.number(); n > 0; n--) {
+      const key = this.key();
+      out.push(key);
+      read(key);
+    }
+    return out;
+  }
+
+  private key(): string {
     const shared = this.number();
     const more = this.number();
     const term = new Uint8Array(shared + more);
@@ -134,14 +172,19 @@ class Reader {
     return p;
   }
 
-  places(end: number): Places {
+  places(): Places {
     const out: Places = new Map();
-    for (let note = 0; this.i < end; ) {
+    for (let note = 0; !this.ended; ) {
       note += this.number();
-      const byField: number[][] = [];
+      const byField: Map<number, number>[] = [];
       for (let f = 0, kind = this.b[this.i++]; f < 7; f++) {
-        const list: number[] = [];
-        if (kind & (1 << f)) for (let n = this.number(), at = 0; n > 0; n--) list.push((at += this.number()));
+        const list = new Map<number, number>();
+        for (let n = kind & (1 << f) ? this.number() : 0, at = 0; n > 0; n--) {
+          const gap = this.number();
+          at += Math.floor(gap / 2);
+          const next = gap % 2 ? this.number() : 1;
+          list.set(at, next ? at + next : -1);
+        }
         byField.push(list);
       }
       out.set(note, byField);
@@ -150,29 +193,55 @@ class Reader {
   }
 }
 
-function readTerms(b: Uint8Array): Map<string, Postings> {
+// Shards are the files of terms in byte order: where each begins, and their checks.
+interface Shards {
+  kind: string;
+  first: string[];
+  checks: Checks;
+}
+
+interface Listed {
+  check: string; // of the file of places
+  items: Map<string, Postings>; // of a term, and of its segments
+}
+
+function readTerms(b: Uint8Array): Listed {
   const r = new Reader(b);
-  const out = new Map<string, Postings>();
-  for (let n = r.number(); n > 0; n--) out.set(r.key(), r.postings());
+  const check = utf8.decode(r.take(2));
+  const items = new Map<string, Postings>();
+  r.keys((key) => items.set(key, r.postings()));
+  return { check, items };
+}
+
+// Word is a term of the vocabulary, with what it is to its notes if it is rare.
+interface Word {
+  postings?: Postings;
+  places?: Uint8Array;
+}
+
+function readWords(b: Uint8Array): Map<string, Word> {
+  const r = new Reader(b);
+  const out = new Map<string, Word>();
+  r.keys((key) => {
+    const postings = r.postings();
+    out.set(key, postings.notes.length ? { postings, places: r.take(r.number()) } : {});
+  });
   return out;
 }
 
-function readWords(b: Uint8Array): [string, number][] {
-  const r = new Reader(b);
-  const out: [string, number][] = [];
-  for (let n = r.number(); n > 0; n--) out.push([r.key(), r.number()]);
-  return out;
-}
-
-function find(from: number[], note: number): number {
-  let low = 0;
-  let high = from.length;
-  while (low < high) {
-    const mid = (low + high) >> 1;
-    if (from[mid] <= note) low = mid + 1;
-    else high = mid;
+// joined is postings one after the other.
+function joined(parts: Postings[]): Postings | undefined {
+  if (parts.length < 2) return parts[0];
+  const p: Postings = { notes: [], kinds: [], at: [], counts: [] };
+  for (const q of parts) {
+    for (let i = 0; i < q.notes.length; i++) {
+      p.notes.push(q.notes[i]);
+      p.kinds.push(q.kinds[i]);
+      p.at.push(q.at[i] + p.counts.length);
+    }
+    for (const n of q.counts) p.counts.push(n); // behind those of the parts before
   }
-  return low - 1;
+  return p;
 }
 
 // shardOf is the number of the shard that a term is in, if anywhere.
@@ -187,11 +256,12 @@ function shardOf(first: string[], term: string): number {
   return low - 1;
 }
 
-// covering is the numbers of the shards that may have terms that begin so.
-function covering(first: string[], prefix: string): number[] {
+// covering is the numbers of the shards that may have a term, or terms that begin
+// so.
+function covering(first: string[], term: string, prefix = term): number[] {
   const out: number[] = [];
-  for (let i = Math.max(0, shardOf(first, prefix)); i < first.length; i++) {
-    if (compareBytes(first[i], prefix) > 0 && !first[i].startsWith(prefix)) break;
+  for (let i = Math.max(0, shardOf(first, term)); i < first.length; i++) {
+    if (compareBytes(first[i], term) > 0 && !first[i].startsWith(prefix)) break;
     out.push(i);
   }
   return out;
@@ -199,106 +269,168 @@ function covering(first: string[], prefix: string): number[] {
 
 const backwards = (s: string): string => Array.from(s).reverse().join("");
 
-const hash = (files: FileList, i: number): string => files.slice(10 * i, 10 * i + 10);
+// lengthKey is what words of so many characters begin with among the ends.
+const lengthKey = (n: number): string => n.toString(36).padStart(2, "0");
+
+const check = (checks: Checks, i: number): string => checks.slice(2 * i, 2 * i + 2);
+
+const lengthsShard = 512; // notes
+const fewNotes = 4096; // whose lengths are loaded at once
 
 // Data reads the search data as it is needed, each file once.
 export class Data {
   private read = new Map<string, Promise<unknown>>();
-  private fieldLengths: number[] = [];
+  private listed = new Map<string, Promise<Postings | undefined>>();
+  private fieldLengths: number[][] = []; // by shard
+  private runs: Promise<{ terms: Shards; words: Shards; ends: Shards }> | undefined;
 
+  // version is that of the index: what else is in its name but what it is.
   constructor(
     readonly index: Index,
+    private version: string,
     private files: Files,
   ) {}
 
-  private part<T>(name: string, file: string, read: (b: Uint8Array) => T): Promise<T> {
-    let p = this.read.get(name + file);
+  // part loads a file, unless it was. It is of this index if sound says so: if not,
+  // some cache may have one that is not, or the site has changed.
+  private part<T>(kind: string, name: string, sound: (b: Uint8Array, data: T) => boolean, read: (b: Uint8Array) => T): Promise<T> {
+    const id = kind + "." + name;
+    let p = this.read.get(id);
     if (!p) {
-      p = this.files<string>(name, `kb/q/${name}.${file}.js`).then(unpack).then(read);
-      this.read.set(name + file, p);
-      p.catch(() => this.read.delete(name + file)); // it may be tried again
+      p = this.load(id, kind, sound, read);
+      this.read.set(id, p);
+      p.catch(() => this.read.delete(id)); // it may be tried again
     }
     return p as Promise<T>;
   }
 
-  // ready loads what every query needs.
-  async ready(): Promise<void> {
-    if (this.fieldLengths.length) return;
-    this.fieldLengths = await this.part("lengths", this.index.lengths, (b) => {
-      const r = new Reader(b);
-      return Array.from({ length: 6 * this.index.n }, () => r.number());
-    });
+  private async load<T>(id: string, kind: string, sound: (b: Uint8Array, data: T) => boolean, read: (b: Uint8Array) => T): Promise<T> {
+    for (const version of [this.version, this.version + "-" + Date.now()]) {
+      const bytes = await unpack(await this.files<string>(kind, `kb/q/${id}.js?${version}`));
+      const data = read(bytes);
+      if (sound(bytes, data)) return data;
+    }
+    throw new Error("the site has changed: load the page anew");
   }
 
-  // length is of a field of a note: ready must have been awaited.
+  // begin loads what every query needs.
+  begin(): Promise<{ terms: Shards; words: Shards; ends: Shards }> {
+    if (!this.runs) {
+      this.runs = this.part("first", this.index.first, () => true, (b) => {
+        const r = new Reader(b);
+        const shards = (kind: "terms" | "words" | "ends") => ({ kind, first: r.keys(), checks: this.index[kind] });
+        return { terms: shards("terms"), words: shards("words"), ends: shards("ends") };
+      });
+      this.runs.catch(() => (this.runs = undefined));
+      if (this.index.n <= fewNotes) void this.ready(Array(this.index.n).keys()).catch(() => {});
+    }
+    return this.runs;
+  }
+
+  // ready loads the lengths of notes.
+  async ready(notes: Iterable<number>): Promise<void> {
+    const wanted = new Set<number>();
+    for (const note of notes) wanted.add(Math.floor(note / lengthsShard));
+    await Promise.all([...wanted].filter((i) => !this.fieldLengths[i]).map(async (i) => {
+      const sound = (b: Uint8Array) => checkOf(b) === check(this.index.lengths, i);
+      this.fieldLengths[i] = await this.part("lengths", String(i), sound, (b) => {
+        const r = new Reader(b);
+        const out: number[] = [];
+        while (!r.ended) out.push(r.number());
+        return out;
+      });
+    }));
+  }
+
+  // length is of a field of a note, for which ready must have been awaited.
   length(field: number, note: number): number {
-    return this.fieldLengths[field * this.index.n + note];
+    const lengths = this.fieldLengths[Math.floor(note / lengthsShard)];
+    return lengths[(field * lengths.length) / 6 + (note % lengthsShard)];
   }
 
-  private long(term: string): FileList | undefined {
-    return Object.hasOwn(this.index.long, term) ? this.index.long[term] : undefined;
+  private shard<T>(s: Shards, i: number, read: (b: Uint8Array) => T): Promise<T> {
+    return this.part(s.kind, nameOf(s.first[i]), (b) => checkOf(b) === check(s.checks, i), read);
   }
 
-  private shard(i: number): Promise<Map<string, Postings>> {
-    return this.part("terms", hash(this.index.terms, i), readTerms);
+  // word returns a term of the vocabulary; of tags there are only rare ones in it.
+  private async word(term: string): Promise<Word | undefined> {
+    const { words } = await this.begin();
+    const i = shardOf(words.first, term);
+    return i < 0 ? undefined : (await this.shard(words, i, readWords)).get(term);
   }
 
-  async postings(term: string): Promise<Postings | undefined> {
-    const own = this.long(term);
-    if (own) return this.part("list", hash(own, 0), (b) => new Reader(b).postings());
-    const i = shardOf(this.index.first, term);
-    return i < 0 ? undefined : (await this.shard(i)).get(term);
+  // segments are the items of a term that is not rare, with the file of each.
+  private async segments(term: string): Promise<{ file: number; key: string; postings: Postings }[]> {
+    const { terms } = await this.begin();
+    const files = covering(terms.first, term, term + "\0");
+    const found = await Promise.all(files.map((i) => this.shard(terms, i, readTerms)));
+    const of = (key: string) => key === term || key.startsWith(term + "\0");
+    return found.flatMap(({ items }, k) => [...items].filter(([key]) => of(key)).map(([key, postings]) => ({ file: files[k], key, postings })));
+  }
+
+  postings(term: string): Promise<Postings | undefined> {
+    let p = this.listed.get(term);
+    if (!p) {
+      p = this.segments(term).then(async (parts) => joined(parts.map((s) => s.postings)) || (await this.word(term))?.postings);
+      this.listed.set(term, p);
+      p.catch(() => this.listed.delete(term));
+    }
+    return p;
   }
 
   // places returns where a term stands that has postings.
   async places(term: string): Promise<Places> {
-    const own = this.long(term);
-    if (own) return this.part("placed", hash(own, 1), (b) => new Reader(b).places(b.length));
-    const i = shardOf(this.index.first, term);
-    const terms = this.shard(i);
-    const bytes = await this.part("places", hash(this.index.places, i), (b) => b);
-    const r = new Reader(bytes);
-    for (const t of (await terms).keys()) {
-      const size = r.number();
-      if (t === term) return r.places(r.position + size);
-      r.skip(size);
-    }
-    return new Map();
+    const rare = (await this.word(term))?.places;
+    if (rare) return new Reader(rare).places();
+    const { terms } = await this.begin();
+    const lists = (await this.segments(term)).map(async ({ file, key }) => {
+      const { check, items } = await this.shard(terms, file, readTerms);
+      const bytes = await this.part("places", nameOf(terms.first[file]), (b) => checkOf(b) === check, (b) => b);
+      const r = new Reader(bytes);
+      for (const k of items.keys()) {
+        const list = r.take(r.number());
+        if (k === key) return [...new Reader(list).places()];
+      }
+      return [];
+    });
+    return new Map((await Promise.all(lists)).flat());
   }
 
   // beginning returns the terms that begin so, but no tags.
   async beginning(prefix: string): Promise<string[]> {
-    const shards = covering(this.index.first, prefix).map((i) => this.shard(i));
-    const out = Object.keys(this.index.long);
-    for (const shard of await Promise.all(shards)) out.push(...shard.keys());
-    return out.filter((term) => term.startsWith(prefix) && term[0] !== "\u0001");
+    const { words } = await this.begin();
+    const shards = await Promise.all(covering(words.first, prefix).map((i) => this.shard(words, i, readWords)));
+    return shards.flatMap((s) => [...s.keys()]).filter((term) => term.startsWith(prefix) && term[0] !== "\u0001");
   }
 
-  // words returns the terms of so many characters with the numbers of their notes.
-  words(length: number): Promise<[string, number][]> {
-    const file = this.index.words[length];
-    return file ? this.part("words", file, readWords) : Promise.resolve([]);
+  // ending returns the words of so many characters that end so.
+  async ending(length: number, end: string): Promise<string[]> {
+    const { ends } = await this.begin();
+    const prefix = lengthKey(length) + backwards(end);
+    const shards = await Promise.all(covering(ends.first, prefix).map((i) => this.shard(ends, i, (b) => new Reader(b).keys())));
+    return shards.flat().filter((key) => key.startsWith(prefix)).map((key) => backwards(key.slice(2)));
   }
 
-  // around returns the words with one of these beginnings, and those with the end.
-  async around(beginnings: string[], end: string): Promise<[string, number][]> {
-    const words = async (sorted: Sorted, prefix: string) => {
-      const lists = covering(sorted.first, prefix).map((i) => this.part("words", hash(sorted.files, i), readWords));
-      return (await Promise.all(lists)).flat().filter(([w]) => w.startsWith(prefix));
-    };
-    const [tails, ...heads] = await Promise.all([words(this.index.tails, backwards(end)), ...beginnings.map((b) => words(this.index.heads, b))]);
-    return [...new Map([...heads.flat(), ...tails.map(([w, n]): [string, number] => [backwards(w), n])])];
+  private rows(note: number): Promise<Rows> {
+    return this.part("rows", String(Math.floor(note / this.index.per)), this.numbered, readJSON<Rows>);
   }
+
+  // numbered reports whether data numbers notes as the index does.
+  private numbered = (_: Uint8Array, data: { of: string }): boolean => data.of === this.index.of;
 
   async row(note: number): Promise<Row> {
-    const rows = await this.part("rows", hash(this.index.rows, Math.floor(note / this.index.per)), readJSON<Row[]>);
-    return rows[note % this.index.per];
+    return (await this.rows(note)).r[note % this.index.per];
   }
 
+  // text returns the text of a note, which may be in several files.
   async text(note: number): Promise<NoteText> {
-    const list = await this.part("textList", this.index.texts, readJSON<{ from: number[]; files: FileList }>);
-    const i = find(list.from, note);
-    return (await this.part("texts", hash(list.files, i), readJSON<NoteText[]>))[note - list.from[i]];
+    const { x } = await this.rows(note);
+    const before = x.filter(([n, part]) => n < note || (n === note && part === 0)).slice(-1);
+    const files = await Promise.all([...before, ...x.filter(([n, part]) => n === note && part > 0)].map(async ([n, part]) => {
+      const texts = await this.part("texts", n + "-" + part, this.numbered, readJSON<Texts>);
+      return texts.t[note - n];
+    }));
+    return { d: files[0].d, s: files[0].s, p: files.flatMap((t) => t.p) };
   }
 }
 

@@ -1,7 +1,7 @@
 // Ranking, as the server's: docs/reference/ranking.md, "Score", is the rule, and
 // the order of every sum is the server's too, so that scores are equal to the bit.
 import { type Data, type Places, type Postings, compareBytes } from "./data";
-import { type Node, Op, type Plan, type Unit, plan } from "./query";
+import { type Node, Op, type Plan, type Unit, allFields, plan } from "./query";
 import type { Analyzer } from "./words";
 import { classOf } from "./words";
 
@@ -15,6 +15,7 @@ const obsoleteFactor = 0.5;
 const prefixFactor = 0.7;
 const spellFactor = 0.6;
 const maxExpansions = 4096;
+const noPlace = -2;
 
 export interface Hit {
   note: number;
@@ -47,7 +48,6 @@ export class Engine {
     const score = new Map<number, number>();
     const cover = new Map<number, number>();
     for (const u of p.units) for (const t of u.phrase || u.terms) void this.data.postings(t).catch(() => {}); // side by side
-    await this.data.ready();
     for (const u of p.units) await this.look(u, p, found, score, cover);
     let wanted = 0;
     for (const u of p.units) if (u.scored && !u.extra) wanted += u.idf;
@@ -96,6 +96,7 @@ export class Engine {
   private async collectTerm(term: string, fields: number): Promise<number> {
     const p = await this.data.postings(term);
     if (!p) return 0;
+    await this.data.ready(p.notes);
     for (let i = 0; i < p.notes.length; i++) {
       const stored = this.weigh(p, i, fields);
       if (stored > 0) this.add(p.notes[i], stored);
@@ -143,21 +144,20 @@ export class Engine {
     const places = new Map<string, Places>();
     await Promise.all(distinct.map(async (t) => places.set(t, await this.data.places(t))));
     const lists = phrase.map((t) => places.get(t)!);
+    await this.data.ready(lists[0].keys());
     const named: number[] = [];
     for (const [note, first] of lists[0]) {
       const rest = lists.slice(1).map((l) => l.get(note));
       if (rest.includes(undefined)) continue;
-      const count = (f: number): number => {
-        const others = rest.map((r) => new Set(r![f]));
-        return first[f].filter((at) => others.every((o, k) => o.has(at + k + 1))).length;
-      };
+      const follows = (f: number, at: number) => rest.every((r) => (at = r![f].get(at) ?? noPlace) !== noPlace);
+      const count = (f: number): number => [...first[f].values()].filter((at) => follows(f, at)).length;
       let w = 0;
       for (let f = 0; f < 6; f++) {
-        const n = u.fields & (1 << f) && first[f].length ? count(f) : 0;
+        const n = u.fields & (1 << f) && first[f].size ? count(f) : 0;
         if (n > 0) w += this.field(f, n, note);
       }
       if (w > 0) this.add(note, w);
-      if (u.fields & (1 << nameField) && first[nameField].length && count(nameField) > 0) named.push(note);
+      if (u.fields & (1 << nameField) && first[nameField].size && count(nameField) > 0) named.push(note);
     }
     for (const note of named) this.add(note, nameWeight);
   }
@@ -198,21 +198,16 @@ export class Engine {
   // order of equals.
   private async nearest(unknown: string, edits: number, fields: number): Promise<string> {
     const ascii = /^[\x00-\x7f]*$/.test(unknown);
-    const near: [string, number][] = [];
-    for (const w of await this.alike(Array.from(unknown), edits)) {
-      if (ascii && !/^[\x00-\x7f]*$/.test(w[0])) continue;
-      if (within(unknown, w[0], edits)) near.push(w);
-    }
-    near.sort((a, b) => compareBytes(a[0], b[0]));
+    const near = (await this.alike(Array.from(unknown), edits)).filter((w) => (!ascii || /^[\x00-\x7f]*$/.test(w)) && within(unknown, w, edits));
+    near.sort(compareBytes);
+    if (near.length === 1 && fields === allFields) return near[0];
     let best = "";
     let most = 0;
-    for (const [term, notes] of near) {
-      let n = notes;
-      if (fields !== 127) {
-        this.weight.clear();
-        await this.collectTerm(term, fields);
-        n = this.weight.size;
-      }
+    await Promise.all(near.map((t) => this.data.postings(t))); // side by side
+    for (const term of near) {
+      this.weight.clear();
+      const notes = await this.collectTerm(term, fields);
+      const n = fields === allFields ? notes : this.weight.size;
       if (n > most) [best, most] = [term, n];
     }
     this.weight.clear();
@@ -221,10 +216,12 @@ export class Engine {
 
   // alike returns words among which are all those within so many edits. One edit
   // leaves two characters at one end, unless it swaps the middle ones of four.
-  private async alike(c: string[], edits: number): Promise<[string, number][]> {
-    if (edits === 1) return this.data.around(c.length === 4 ? [c[0] + c[1], c[0] + c[2]] : [c[0] + c[1]], c.slice(-2).join(""));
+  private async alike(c: string[], edits: number): Promise<string[]> {
     const lengths = Array.from({ length: 2 * edits + 1 }, (_, i) => c.length - edits + i);
-    return (await Promise.all(lengths.map((n) => this.data.words(n)))).flat();
+    const end = edits === 1 ? c.slice(-2).join("") : "";
+    const beginnings = edits > 1 ? [] : c.length === 4 ? [c[0] + c[1], c[0] + c[2]] : [c[0] + c[1]];
+    const lists = await Promise.all([...lengths.map((n) => this.data.ending(n, end)), ...beginnings.map((b) => this.data.beginning(b))]);
+    return [...new Set(lists.flat())];
   }
 
   // allowed is the notes that a query's structure allows.

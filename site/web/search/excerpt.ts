@@ -4,6 +4,7 @@ import type { Unit } from "./query";
 import { type Analyzer, Kind, type Token } from "./words";
 
 export interface Excerpt {
+  date: string; // of the note
   heading: string;
   anchor: string;
   text: { s: string; mark: boolean }[];
@@ -41,9 +42,9 @@ export function excerpt(note: NoteText, units: Unit[], analyzer: Analyzer): Exce
     for (const [term, n] of counts) worth += (values.get(term)! * n) / (n + 1);
     if (worth > best.worth) best = { part: i, worth, from: dense.from, tokens };
   });
-  if (best.part < 0) return { heading: "", anchor: "", text: [{ s: note.s || "", mark: false }] };
+  if (best.part < 0) return { date: note.d || "", heading: "", anchor: "", text: [{ s: note.s || "", mark: false }] };
   const part = note.p[best.part];
-  return { heading: part.h || "", anchor: part.a || "", text: stretch(part.t, best.from, best.tokens) };
+  return { date: note.d || "", heading: part.h || "", anchor: part.a || "", text: stretch(part.t, best.from, best.tokens) };
 }
 
 // densest is where the stretch of a text begins that holds the most worth of

@@ -14,7 +14,7 @@ const kb: Record<string, (data: never) => void> = {};
 function files<T>(name: string, file: string): Promise<T> {
   return new Promise<T>((done) => {
     kb[name] = done;
-    new Function("kb", readFileSync(dir + "/" + file, "utf8"))(kb);
+    new Function("kb", readFileSync(dir + "/" + file.split("?")[0], "utf8"))(kb);
   });
 }
 

@@ -33,8 +33,8 @@ export class Searcher {
     if (index.v !== version) throw new Error("the search data is of another version: load the page anew");
     const [language] = index.lang.toLowerCase().replaceAll("_", "-").split("-");
     const { stem, ready } = stemmerOf({ language, articles: index.articles }, async (l) => (index.stems[l] ? snowball(await files<Translated>("stem", index.stems[l])) : undefined));
-    const data = new Data(index, files);
-    void data.ready().catch(() => {}); // a query waits for it, and says so
+    const data = new Data(index, file.split(".")[1], files);
+    void data.begin().catch(() => {}); // a query waits for it, and says so
     const analyzer = new Analyzer(stem);
     return new Searcher(data, new Engine(data, analyzer, new Set(index.stops)), analyzer, ready);
   }

@@ -141,8 +141,8 @@ class Finder {
     link.setAttribute("role", "option");
     link.setAttribute("aria-selected", "false");
     link.append(element("b", { textContent: row.t }));
-    const place = [(row.f || "").replaceAll("/", " / "), row.d || ""].filter((s) => s).join(" · ");
-    if (place) link.append(element("small", { textContent: place }));
+    const place = element("small", { textContent: (row.f || "").replaceAll("/", " / ") });
+    link.append(place);
     const passage = element("span"); // keeps its place meanwhile
     link.append(passage);
     const item = element("li", {}, link);
@@ -151,7 +151,9 @@ class Finder {
     this.excerpts.set(item, async () => {
       this.seen.unobserve(item);
       this.excerpts.delete(item);
-      fill(link, passage, row, await excerpt());
+      const x = await excerpt();
+      if (x.date) place.append((row.f ? " · " : "") + x.date);
+      fill(link, passage, row, x);
     });
     return item;
   }
