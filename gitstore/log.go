@@ -8,6 +8,8 @@ import (
 	"path"
 	"strings"
 
+	"github.com/go-git/go-git/v5/plumbing/filemode"
+
 	"kb/note"
 )
 
@@ -20,9 +22,10 @@ type Version struct {
 
 // Log returns the versions of the file at a path (from the repository's root)
 // as of a commit, newest first, at most limit unless that is 0. It shows the
-// commits that git log shows, and goes on under the old path where the file was
-// renamed without a change. A file that the commit does not have may have
-// versions from before it was removed. No version at all is [ErrNotFound].
+// commits that git log shows, and where the file was renamed, with changes that
+// leave at least half of it or without, also those under its old path. A file that
+// the commit does not have may have versions from before it was removed. No version
+// at all is [ErrNotFound].
 func (r *Repo) Log(ctx context.Context, id CommitID, path string, limit int) ([]Version, error) {
 	if err := CheckPath(path, false); err != nil {
 		return nil, err
@@ -129,11 +132,15 @@ func (w *logWalk) record(p logPoint, file *treeEntry, parents []CommitID, older 
 	}
 	w.versions = append(w.versions, v)
 	for i, parent := range parents {
-		from := p.path
-		if older[i] == nil {
-			if from, err = w.repo.renamedFrom(w.ctx, parent, p.commit.id, from); err != nil {
-				return err
-			}
+		if err := w.give(parent, p.path); err != nil {
+			return err
+		}
+		if older[i] != nil || file == nil {
+			continue
+		}
+		from, err := w.repo.renamedFrom(w.ctx, parent, p.commit.id, p.path)
+		if err != nil {
+			return err
 		}
 		if err := w.give(parent, from); err != nil {
 			return err
@@ -142,19 +149,31 @@ func (w *logWalk) record(p logPoint, file *treeEntry, parents []CommitID, older 
 	return nil
 }
 
-// renamedFrom returns the path in parent from which the file was renamed, or
-// its path now if it was not.
+// renamedFrom returns the path in parent from which a file that child added was
+// renamed, or its path now if it was not.
 func (r *Repo) renamedFrom(ctx context.Context, parent, child CommitID, path string) (string, error) {
 	changes, err := r.Diff(ctx, parent, child, "")
 	if err != nil {
 		return "", err
 	}
+	left := map[string]change{} // what may be renames with changes
 	for _, c := range changes {
-		if c.Path == path && c.Kind == Renamed {
+		switch {
+		case c.Path == path && c.Kind == Renamed:
 			return c.From, nil
+		case c.Kind == Removed:
+			left[c.Path] = change{old: rawEntry{oid(c.Old), filemode.Regular}}
+		case c.Kind == Added:
+			left[c.Path] = change{now: rawEntry{oid(c.New), filemode.Regular}}
 		}
 	}
-	return path, nil
+	names, _, err := r.renamesAmong(ctx, left)
+	for was, now := range names {
+		if now == path {
+			return was, err
+		}
+	}
+	return path, err
 }
 
 // fileAt returns the regular file at a path of a commit, nil if there is none.

@@ -2,6 +2,7 @@ package gitstore
 
 import (
 	"cmp"
+	"errors"
 	"maps"
 	"path"
 	"slices"
@@ -43,6 +44,9 @@ type renameSearch struct {
 	names          map[string]string // from → to
 	taken          map[string]bool   // to
 	lost           map[string]bool   // directories that this side has no more, and to which the other added
+
+	lenient bool // a file that is missing is like no other
+	missed  bool // one was
 }
 
 func (s *renameSearch) run(tree oid) error {
@@ -205,10 +209,14 @@ func (s *renameSearch) alike() error {
 // score tells how much of the larger of two files the other has too.
 func (s *renameSearch) score(from, to string) (float64, error) {
 	a, err := s.spansOf(s.changes[from].old.id)
-	if err != nil {
-		return 0, err
+	var b spanCounts
+	if err == nil {
+		b, err = s.spansOf(s.changes[to].now.id)
 	}
-	b, err := s.spansOf(s.changes[to].now.id)
+	if s.lenient && errors.Is(err, ErrNotFound) {
+		s.missed = true
+		return 0, nil
+	}
 	if err != nil {
 		return 0, err
 	}

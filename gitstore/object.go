@@ -116,7 +116,7 @@ func (r *Repo) search(l *packList, id oid) (object, error) {
 func (r *Repo) missing(l *packList) error {
 	switch {
 	case r.partial:
-		return fmt.Errorf("%w: this is a partial clone; `git fetch` or `git checkout` brings what it left out", ErrNotFound)
+		return fmt.Errorf("%w: this is a partial clone; `git fetch --refetch --no-filter` brings what it left out", ErrNotFound)
 	case len(l.broken) > 0:
 		return fmt.Errorf("%w, and a pack cannot be read: %w", ErrNotFound, l.broken[0])
 	}

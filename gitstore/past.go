@@ -17,6 +17,7 @@ import (
 type Past struct {
 	Commit CommitID
 	Files  map[string]FilePast // by path from the repository's root
+	Gaps   bool                // files were missing, as in a partial clone: renames with changes may be
 }
 
 // FilePast is the history of one file, across renames.
@@ -71,6 +72,7 @@ type pastWalk struct {
 	known   func(CommitID) (*Past, bool)
 	limit   int
 	shallow map[CommitID]bool
+	gaps    bool
 
 	paths []string   // by file
 	pasts []FilePast // by file
@@ -124,7 +126,7 @@ func (w *pastWalk) run(id CommitID) (*Past, error) {
 			return nil, err
 		}
 	}
-	out := &Past{Commit: id, Files: make(map[string]FilePast, len(files))}
+	out := &Past{Commit: id, Files: make(map[string]FilePast, len(files)), Gaps: w.gaps}
 	for i, path := range w.paths {
 		out.Files[path] = w.pasts[i]
 	}
@@ -255,7 +257,8 @@ func (w *pastWalk) differing(parent CommitID, c *graphCommit, mine pastFiles) (m
 	if !added {
 		return from, nil
 	}
-	names, err := w.repo.renamesAmong(w.ctx, left)
+	names, gaps, err := w.repo.renamesAmong(w.ctx, left)
+	w.gaps = w.gaps || gaps
 	for was, now := range names {
 		if _, is := mine[now]; is {
 			from[now] = was
@@ -265,7 +268,8 @@ func (w *pastWalk) differing(parent CommitID, c *graphCommit, mine pastFiles) (m
 }
 
 // renamesAmong pairs what was removed with what was added, by how alike they are.
-func (r *Repo) renamesAmong(ctx context.Context, changes map[string]change) (map[string]string, error) {
+// Files that are missing are left out; gaps reports that there are such.
+func (r *Repo) renamesAmong(ctx context.Context, changes map[string]change) (names map[string]string, gaps bool, err error) {
 	removed := map[string]change{}
 	for path, c := range changes {
 		if c.removed() {
@@ -273,11 +277,11 @@ func (r *Repo) renamesAmong(ctx context.Context, changes map[string]change) (map
 		}
 	}
 	if n := len(removed) * (len(changes) - len(removed)); n == 0 || n > mostAlike {
-		return nil, nil
+		return nil, false, nil
 	}
-	s := renameSearch{merger: newMerger(ctx, r), changes: changes, other: removed, names: map[string]string{}, taken: map[string]bool{}}
-	err := s.run(oid{})
-	return s.names, err
+	s := renameSearch{merger: newMerger(ctx, r), changes: changes, other: removed, names: map[string]string{}, taken: map[string]bool{}, lenient: true}
+	err = s.run(oid{})
+	return s.names, s.missed, err
 }
 
 // record adds a version.

@@ -3,6 +3,7 @@ package gitstore
 import (
 	"context"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -90,6 +91,29 @@ func TestPastsOfOneFile(t *testing.T) {
 	got := pastOf(t, r, head, 20, func(id CommitID) (*Past, bool) { return old, id == base })
 	if diff := cmp.Diff(whole, got); diff != "" {
 		t.Errorf("from an ancestor (-full +incremental):\n%s", diff)
+	}
+}
+
+// Where the files are missing that a rename is known by, it is none.
+func TestPastsOfPartialClone(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("a line of the note\n", 20)
+	d := newRepo(t, map[string]string{"old.md": long, "same.md": "1"})
+	commit(t, d, "rename", map[string]string{"old.md": "-", "new.md": long + "more\n", "same.md": "-", "as.md": "1"})
+	head := commit(t, d, "edit", map[string]string{"new.md": long + "and more\n"})
+	git(t, d, "config", "uploadpack.allowFilter", "true")
+	s := filepath.Join(tempDir(t), "s")
+	git(t, d, "clone", "-q", "--filter=blob:none", "file://"+d, s)
+	for dir, names := range map[string]int{d: 1, s: 0} {
+		r := mustOpen(t, dir)
+		p := pastOf(t, r, head, 20, nil)
+		if p.Gaps != (names == 0) || len(p.Files["new.md"].Names) != names || len(p.Files["as.md"].Names) != 1 {
+			t.Errorf("%d names: gaps %v, %+v", names, p.Gaps, p.Files)
+		}
+		versions, err := r.Log(context.Background(), head, "new.md", 0)
+		if err != nil || len(versions) != 2+names {
+			t.Errorf("%d names: versions %+v, %v", names, versions, err)
+		}
 	}
 }
 

@@ -191,7 +191,7 @@ var mendNote = map[string]string{
 	"too_large":             "split the note",
 	"invalid_utf8":          "save the note as UTF-8",
 	"duplicate_key":         "keep one of the two lines",
-	"unreadable":            "git fsck; for a partial clone, git fetch --refetch",
+	"unreadable":            "git fsck; for a partial clone, git fetch --refetch --no-filter",
 }
 
 func (v *Vault) doctorStore(ctx context.Context, f *Findings) {

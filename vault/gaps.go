@@ -49,7 +49,7 @@ func (w *view) admitGaps(state *IndexState, degraded *string) {
 	unread, shown := w.gaps.among(w.docs)
 	read := len(w.docs) - shown
 	state.State, state.Text = "incomplete", float64(read)/float64(read+unread)
-	why := plural(unread, "note") + " cannot be read (of a partial clone, git fetch --refetch brings them)"
+	why := plural(unread, "note") + " cannot be read (of a partial clone, git fetch --refetch --no-filter brings them)"
 	if *degraded != "" {
 		why += "; " + *degraded
 	}

@@ -15,25 +15,28 @@ const farWalk = 200
 
 // dates returns the history facts of a commit.
 func (s *Store) dates(ctx context.Context, r *repo, id gitstore.CommitID) (*gitstore.Dates, error) {
-	return told(ctx, s, datesRecipe, s.history, id, func(known func(gitstore.CommitID) (*gitstore.Dates, bool)) (*gitstore.Dates, error) {
-		return r.Dates(ctx, id, known)
+	return told(ctx, s, datesRecipe, s.history, id, func(known func(gitstore.CommitID) (*gitstore.Dates, bool)) (*gitstore.Dates, bool, error) {
+		d, err := r.Dates(ctx, id, known)
+		return d, true, err
 	})
 }
 
 // mostVersions is how many versions of each note a past has.
 const mostVersions = 20
 
-// past returns the past of every file of a commit.
+// past returns the past of every file of a commit. One with gaps is not kept: what
+// is missing may come.
 func (s *Store) past(ctx context.Context, r *repo, id gitstore.CommitID) (*gitstore.Past, error) {
-	return told(ctx, s, pastRecipe, s.pasts, id, func(known func(gitstore.CommitID) (*gitstore.Past, bool)) (*gitstore.Past, error) {
-		return r.Pasts(ctx, id, mostVersions, known)
+	return told(ctx, s, pastRecipe, s.pasts, id, func(known func(gitstore.CommitID) (*gitstore.Past, bool)) (*gitstore.Past, bool, error) {
+		p, err := r.Pasts(ctx, id, mostVersions, known)
+		return p, err == nil && !p.Gaps, err
 	})
 }
 
 // told is what history tells of a commit: from memory, from the store, or walked
-// from the nearest commit that is known.
+// from the nearest commit that is known. walk says whether its result is to be kept.
 func told[T any](ctx context.Context, s *Store, recipe string, memory map[gitstore.CommitID]*T, id gitstore.CommitID,
-	walk func(known func(gitstore.CommitID) (*T, bool)) (*T, error)) (*T, error) {
+	walk func(known func(gitstore.CommitID) (*T, bool)) (d *T, keep bool, err error)) (*T, error) {
 	select {
 	case s.walking <- struct{}{}:
 		defer func() { <-s.walking }()
@@ -49,7 +52,7 @@ func told[T any](ctx context.Context, s *Store, recipe string, memory map[gitsto
 		return d, nil
 	}
 	walked := 0
-	d, err := walk(func(c gitstore.CommitID) (*T, bool) {
+	d, keep, err := walk(func(c gitstore.CommitID) (*T, bool) {
 		d := remembered(c)
 		if d == nil {
 			d = stored[T](s, recipe, c)
@@ -59,8 +62,8 @@ func told[T any](ctx context.Context, s *Store, recipe string, memory map[gitsto
 		}
 		return d, d != nil
 	})
-	if err != nil {
-		return nil, err
+	if err != nil || !keep {
+		return d, err
 	}
 	s.mu.Lock()
 	if len(memory) >= cachedHistory {

@@ -319,7 +319,7 @@ func TestHistoryAgainstGit(t *testing.T) {
 	}
 	s := vaulttest.Service(t, dir)
 	r := ask[vault.HistoryResult](t, s, "kb_history", `{"path":"Categories/Meetings.md","limit":500}`)
-	log := vaulttest.Git(t, dir, "log", "--follow", "-M100%", "--format=%H", "--", "Categories/Meetings.md")
+	log := vaulttest.Git(t, dir, "log", "--follow", "--format=%H", "--", "Categories/Meetings.md")
 	var got []string
 	for _, v := range r.Versions {
 		got = append(got, v.Commit)
