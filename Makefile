@@ -2,7 +2,7 @@
 
 GO      ?= go
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
-LDFLAGS  = -X kb/vault.Version=$(VERSION)
+LDFLAGS = -s -w -X kb/vault.Version=$(VERSION)
 BIN     ?= bin/kb
 
 .PHONY: build site-assets demo test race browser pictures check golden fuzz bench lint cross

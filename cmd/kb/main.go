@@ -102,8 +102,11 @@ func (c *cli) execute(args []string) error {
 	if err := c.buildParser(&grammar); err != nil {
 		return err
 	}
-	if len(args) == 0 {
+	switch {
+	case len(args) == 0:
 		args = []string{"--help"}
+	case args[0] == "--version": // as other programs are asked
+		args = slices.Concat([]string{"version"}, args[1:])
 	}
 	exited := false
 	c.parser.Exit = func(status int) { exited, c.status = true, status }
