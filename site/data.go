@@ -2,6 +2,7 @@ package site
 
 import (
 	"context"
+	"encoding/json"
 	"math"
 	"path"
 	"strings"
@@ -11,12 +12,17 @@ import (
 // folders: beyond, it would be a large part of what a reader loads.
 const maxNavDocs = 2000
 
+// navShard is up to how many bytes of what is in a folder stand in the navigation
+// itself; more is loaded when a reader opens the folder, or is in it.
+const navShard = 4 << 10
+
 // navNode is a folder or note in the navigation.
 type navNode struct {
 	Title string     `json:"t"`
 	Page  string     `json:"p,omitempty"`
 	Count int        `json:"n,omitempty"` // notes in a folder and below
 	Items []*navNode `json:"i,omitempty"`
+	File  string     `json:"f,omitempty"` // has the items
 
 	name string // of the file or directory: what it is ordered by
 }
@@ -25,15 +31,11 @@ type navNode struct {
 // of a fixed name, which names the others and the site's commit. So pages do not
 // change when those do.
 func (b *builder) data(context.Context) error {
-	nav, err := script("nav", b.navigation())
+	navName, err := b.putNavigation(b.navigation())
 	if err != nil {
 		return err
 	}
 	if b.graphFile, err = b.graphData(); err != nil {
-		return err
-	}
-	navName, err := b.putHashed("nav.js", nav)
-	if err != nil {
 		return err
 	}
 	index, err := script("site", map[string]any{
@@ -43,6 +45,39 @@ func (b *builder) data(context.Context) error {
 		return err
 	}
 	return b.out.put(assetDir+"/site.js", "", append([]byte("var kb=window.kb||(window.kb={});kb.site=kb.site||function(s){kb.at=s};\n"), index...))
+}
+
+// putNavigation writes nodes of the navigation, and what is in large folders of
+// theirs, and returns the name of their file.
+func (b *builder) putNavigation(nodes []*navNode) (string, error) {
+	if err := b.putFolders(nodes); err != nil {
+		return "", err
+	}
+	raw, err := script("nav", nodes)
+	if err != nil {
+		return "", err
+	}
+	return b.putHashed("nav.js", raw)
+}
+
+func (b *builder) putFolders(nodes []*navNode) error {
+	for _, n := range nodes {
+		if err := b.putFolders(n.Items); err != nil {
+			return err
+		}
+		raw, err := json.Marshal(n.Items)
+		if err != nil {
+			return err
+		}
+		if len(raw) <= navShard {
+			continue
+		}
+		if n.File, err = b.putNavigation(n.Items); err != nil {
+			return err
+		}
+		n.Items = nil
+	}
+	return nil
 }
 
 // navigation is the tree of folders, with notes unless there are too many.

@@ -218,7 +218,6 @@ func (b *builder) folderCrumbs(name string, at place) (out []link) {
 			out = append(out, link{relative(name, b.folders[place{at.collection, dir}]), text})
 		}
 	}
-	out = append(out, link{relative(name, homePage), b.set.Title})
 	slices.Reverse(out)
 	return out
 }
@@ -294,7 +293,7 @@ func (b *builder) tagPagesAll() error {
 	for _, t := range slices.Sorted(maps.Keys(docs)) {
 		name := b.tagPages[t]
 		p := listPage{shell: b.newShell(name, "#"+t), Lead: plural(len(docs[t]), "note")}
-		p.Crumbs = []link{{relative(name, homePage), b.set.Title}, {relative(name, tagsPage), "Tags"}}
+		p.Crumbs = []link{{relative(name, tagsPage), "Tags"}}
 		var g listGroup
 		for _, i := range docs[t] {
 			it := b.item(name, i)
@@ -329,7 +328,7 @@ func (b *builder) allNotes() error {
 		first, last := b.set.Docs[part[0]].Title, b.set.Docs[part[len(part)-1]].Title
 		g.Items = append(g.Items, listItem{link: link{relative(allPage, name), firstPart(first, reach/2) + " – " + firstPart(last, reach/2)}, Count: plural(len(part), "note")})
 		one := listPage{shell: b.newShell(name, "All notes, page "+n), Groups: b.byInitial(name, part)}
-		one.Crumbs = []link{{relative(name, homePage), b.set.Title}, {relative(name, allPage), "All notes"}}
+		one.Crumbs = []link{{relative(name, allPage), "All notes"}}
 		if err := b.putList(name, one); err != nil {
 			return err
 		}

@@ -222,12 +222,12 @@ func (b *builder) superseded(page string, d *Doc) *link {
 	return &link{}
 }
 
-// crumbs lead from the home page down to the folder of d.
-func (b *builder) crumbs(page string, d *Doc) []link {
+// crumbs lead down to the folder of d from the home page, which each page has a link
+// to at its top.
+func (b *builder) crumbs(page string, d *Doc) (out []link) {
 	if page == homePage {
 		return nil
 	}
-	out := []link{{relative(page, homePage), b.set.Title}}
 	if b.graph.prefix(d.Collection) != "" {
 		out = append(out, link{relative(page, b.folders[place{d.Collection, ""}]), d.Collection})
 	}
@@ -239,7 +239,7 @@ func (b *builder) crumbs(page string, d *Doc) []link {
 		dir += part + "/"
 		out = append(out, link{relative(page, b.folders[place{d.Collection, dir}]), part})
 	}
-	if isFolderNote(d) && len(out) > 1 {
+	if isFolderNote(d) && len(out) > 0 {
 		return out[:len(out)-1]
 	}
 	return out

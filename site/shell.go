@@ -17,12 +17,13 @@ var templates = template.Must(template.New("").ParseFS(templateFiles, "templates
 
 // policy is what pages may load: what is of the site, and nothing else. Styles
 // and scripts are files.
-const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; media-src 'self'; font-src 'self'; connect-src 'self'; frame-src 'self'; base-uri 'none'; form-action 'self'"
+const policy = `<meta http-equiv="Content-Security-Policy" content="default-src 'self';img-src 'self' data:;object-src 'none';base-uri 'none';form-action 'self'">`
 
 // siteData is what every page says of the site. It depends on the program and
 // the configuration, not on the notes: else one new note would change every page.
 type siteData struct {
-	Title, Language, Policy    string
+	Title, Language            string
+	Policy                     template.HTML
 	Style, Script, Early, Icon string // names of assets
 	Custom                     string // likewise; "" for none
 	Head, AfterTitle, Footer   template.HTML

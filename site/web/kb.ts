@@ -1,10 +1,10 @@
 import { diagrams } from "./diagrams";
 import { graph } from "./graph";
 import { near } from "./near";
-import { asOf, copying, live, navigation, outline, previews, scrollers, theme } from "./page";
+import { asOf, bar, copying, live, navigation, outline, previews, scrollers } from "./page";
 import { marks, search } from "./search/ui";
 
-theme();
+bar();
 outline();
 scrollers();
 copying();

@@ -9,9 +9,9 @@ const most = 120; // notes in the picture
 
 // near draws the graph when the reader comes to it.
 export function near(): void {
-  const side = document.querySelector(".side");
   const links = neighbours();
-  if (!side || links.length === 0) return;
+  if (links.length === 0) return;
+  const side = document.querySelector(".side") || beside();
   const box = element("div", { className: "around-graph" });
   const more = element("button", { type: "button", className: "around-more", textContent: "Show more around it" });
   const title = element("h2", { id: "around", textContent: "Around this note" });
@@ -33,6 +33,14 @@ export function near(): void {
     });
   });
   seen.observe(section);
+}
+
+// beside is a place beside the text of a page that has none.
+function beside(): HTMLElement {
+  const side = element("aside", { className: "side" });
+  side.setAttribute("aria-label", "On this page");
+  document.querySelector("main")!.after(side);
+  return side;
 }
 
 function show(box: HTMLElement, g: Graph): View {

@@ -4,10 +4,41 @@ import { at, load, type NavNode } from "./site";
 
 const html = document.documentElement;
 
-export function theme(): void {
-  const button = document.querySelector<HTMLButtonElement>("button.theme");
-  if (!button) return;
-  button.hidden = false;
+// icon is a button with a drawing.
+function icon(name: string, label: string, drawing: string): HTMLButtonElement {
+  const button = element("button", { type: "button", className: "icon " + name });
+  button.setAttribute("aria-label", label);
+  button.innerHTML = `<svg viewBox="0 0 24 24" aria-hidden="true">${drawing}</svg>`;
+  return button;
+}
+
+// bar adds to the top of the page what works with scripts alone.
+export function bar(): void {
+  const top = document.querySelector("header.top");
+  if (!top) return;
+  const menu = icon("menu", "Contents", '<path d="M4 6h16M4 12h16M4 18h16"/>');
+  menu.setAttribute("aria-expanded", "false");
+  menu.setAttribute("aria-controls", "nav");
+  top.prepend(menu);
+  const link = top.querySelector<HTMLAnchorElement>("a.search");
+  if (link && at().search) link.replaceWith(field(link.href));
+  const theme = icon("theme", "Dark or light", '<circle cx="12" cy="12" r="8"/><path d="M12 4a8 8 0 0 1 0 16z" fill="currentColor"/>');
+  top.append(theme);
+  switches(theme);
+}
+
+// field is where a search is begun.
+function field(page: string): HTMLFormElement {
+  const input = element("input", { id: "kb-search-open", name: "q", type: "search", placeholder: "Search", autocomplete: "off" });
+  const key = element("kbd", { textContent: "/" });
+  key.setAttribute("aria-hidden", "true");
+  const form = element("form", { className: "search", action: page }, element("label", { className: "hidden", htmlFor: input.id, textContent: "Search" }), input, key);
+  form.setAttribute("role", "search");
+  return form;
+}
+
+// switches has a button change from dark to light.
+function switches(button: HTMLButtonElement): void {
   button.addEventListener("click", () => {
     const dark = html.dataset.theme ? html.dataset.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
     html.dataset.theme = dark ? "light" : "dark";
@@ -72,15 +103,22 @@ function entry(n: NavNode, current: string): HTMLLIElement {
     link.href = (html.dataset.root || "") + encodeURI(n.p);
     if (n.p === current) link.setAttribute("aria-current", "page");
   }
-  if (!n.i) return element("li", {}, link);
+  if (!n.i && !n.f) return element("li", {}, link);
   const toggle = element("button", { type: "button", className: "toggle" });
   const item = element("li", { className: "folder" }, link, toggle);
   let inside: HTMLUListElement | undefined;
   const show = (open: boolean) => {
-    if (open && !inside) item.append((inside = list(n.i!, current)));
+    if (open && !inside) void fill().catch(() => show(false));
     if (inside) inside.hidden = !open;
     toggle.setAttribute("aria-expanded", String(open));
     toggle.setAttribute("aria-label", "Notes in " + n.t);
+  };
+  const fill = async () => {
+    const nodes = n.i || (await load<NavNode[]>("nav", n.f!));
+    if (inside) return;
+    item.append((inside = list(nodes, current)));
+    inside.hidden = toggle.getAttribute("aria-expanded") !== "true";
+    inside.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest" });
   };
   toggle.addEventListener("click", () => show(toggle.getAttribute("aria-expanded") !== "true"));
   show(holds(n, current));
@@ -88,7 +126,7 @@ function entry(n: NavNode, current: string): HTMLLIElement {
 }
 
 function holds(n: NavNode, page: string): boolean {
-  return n.p === page || !!n.i?.some((x) => holds(x, page));
+  return n.p === page || !!n.i?.some((x) => holds(x, page)) || (!!n.f && page.startsWith(n.p!.slice(0, n.p!.lastIndexOf("/") + 1)));
 }
 
 // scrollers lets the keys reach what is wider than its place, and skip what is not.
@@ -136,26 +174,26 @@ export function outline(): void {
 export function copying(): void {
   if (!navigator.clipboard) return;
   const { commit } = at();
-  const button = (selector: string, text: (b: HTMLButtonElement) => Promise<string> | string) => {
-    const b = document.querySelector<HTMLButtonElement>(selector);
-    if (!b) return;
-    b.hidden = false;
+  const source = document.querySelector<HTMLAnchorElement>("a[data-citation]");
+  if (!source) return;
+  const button = (label: string, text: () => Promise<string> | string) => {
+    const b = element("button", { type: "button", className: "copy", textContent: label });
+    source.parentElement!.append(b);
     b.addEventListener("click", async () => {
-      await navigator.clipboard.writeText(await text(b));
-      const was = b.textContent;
+      await navigator.clipboard.writeText(await text());
       b.textContent = "Copied";
-      setTimeout(() => (b.textContent = was), 1500);
+      setTimeout(() => (b.textContent = label), 1500);
     });
   };
-  if (location.protocol !== "file:") button("button[data-source]", async (b) => (await fetch(b.dataset.source!)).text());
-  if (commit) button("button[data-citation]", (b) => b.dataset.citation!.replace("@/", "@" + commit + "/"));
+  if (location.protocol !== "file:") button("Copy as Markdown", async () => (await fetch(source.href)).text());
+  if (commit) button("Copy citation", () => source.dataset.citation!.replace("@/", "@" + commit + "/"));
 }
 
 // asOf says at the foot of the page which commit it is of: pages do not, so that
 // they stay the same from commit to commit.
 export function asOf(): void {
   const { commit, date } = at();
-  const place = document.querySelector(".as-of");
+  const place = document.querySelector(".bottom > p:last-child");
   if (place && commit) place.append(" · as of ", element("time", { dateTime: date, textContent: date.slice(0, 10) }), ", ", element("code", { textContent: commit.slice(0, 8), title: commit }));
 }
 

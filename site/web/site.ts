@@ -6,6 +6,7 @@ export interface NavNode {
   p?: string;
   n?: number;
   i?: NavNode[];
+  f?: string; // has them
 }
 
 export interface Site {
