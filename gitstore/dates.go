@@ -23,6 +23,11 @@ type Dates struct {
 // datedFiles are dates by path from the repository's root.
 type datedFiles struct{ at map[string]Date }
 
+// DatesOf are Dates of some files of a commit that somebody else knows.
+func DatesOf(id CommitID, files map[string]Date) *Dates {
+	return &Dates{Commit: id, files: &datedFiles{files}}
+}
+
 // At returns the date of the file at a path from the repository's root.
 func (d *Dates) At(path string) (Date, bool) {
 	if date, ok := d.over[path]; ok {

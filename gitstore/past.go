@@ -78,6 +78,8 @@ type pastWalk struct {
 	pasts []FilePast // by file
 	queue map[CommitID]*pastPoint
 	heap  pastHeap
+
+	leaves func(*graphCommit) bool // nil, or tells where the walk is to end with errFar
 }
 
 // pastPoint is a commit that the walk has yet to visit, with the files that it is
@@ -108,13 +110,22 @@ func (w *pastWalk) run(id CommitID) (*Past, error) {
 	if err != nil {
 		return nil, err
 	}
+	paths := make([]string, len(files))
+	for i, f := range files {
+		paths[i] = f.Path
+	}
+	return w.follow(id, paths)
+}
+
+// follow finds the past of the files at paths of a commit.
+func (w *pastWalk) follow(id CommitID, paths []string) (_ *Past, err error) {
 	if w.shallow, err = w.repo.shallow(); err != nil {
 		return nil, err
 	}
-	w.paths, w.pasts = make([]string, len(files)), make([]FilePast, len(files))
-	all := make(pastFiles, len(files))
-	for i, f := range files {
-		w.paths[i], all[f.Path] = f.Path, []int{i}
+	w.paths, w.pasts = paths, make([]FilePast, len(paths))
+	all := make(pastFiles, len(paths))
+	for i, path := range paths {
+		all[path] = []int{i}
 	}
 	if err := w.give(id, all); err != nil {
 		return nil, err
@@ -126,7 +137,7 @@ func (w *pastWalk) run(id CommitID) (*Past, error) {
 			return nil, err
 		}
 	}
-	out := &Past{Commit: id, Files: make(map[string]FilePast, len(files)), Gaps: w.gaps}
+	out := &Past{Commit: id, Files: make(map[string]FilePast, len(paths)), Gaps: w.gaps}
 	for i, path := range w.paths {
 		out.Files[path] = w.pasts[i]
 	}
@@ -158,6 +169,9 @@ func (w *pastWalk) give(id CommitID, files pastFiles) error {
 func (w *pastWalk) visit(p *pastPoint) error {
 	if err := w.ctx.Err(); err != nil {
 		return err
+	}
+	if w.leaves != nil && w.leaves(p.commit) {
+		return errFar
 	}
 	if w.known != nil {
 		if known, ok := w.known(p.commit.id); ok {
