@@ -87,19 +87,29 @@ func (d *diskSegment) release() {
 // is English). What is missing is not an error: a directory that does not exist
 // holds nothing. Damaged segments are left out and reported by Faults.
 func OpenSegments(dir, lang string) (*Segments, error) {
+	s, err := NoSegments(lang)
+	if err != nil {
+		return nil, err
+	}
+	sum := sha256.Sum256([]byte(s.recipe))
+	s.dir = filepath.Join(dir, fmt.Sprintf("%x", sum[:8]))
+	if err := s.Refresh(); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// NoSegments are segments of no directory, which hold nothing and to which nothing can
+// be added: views of them have notes in their overlay alone.
+func NoSegments(lang string) (*Segments, error) {
 	l, err := newLanguage(lang)
 	if err != nil {
 		return nil, err
 	}
 	s := &Segments{lang: l, at: map[note.ID]place{}}
 	s.recipe = fmt.Sprintf("%s %s %s zap/%d", textRecipe, note.Recipe, l.name, zap.Version)
-	sum := sha256.Sum256([]byte(s.recipe))
-	s.dir = filepath.Join(dir, fmt.Sprintf("%x", sum[:8]))
 	s.builders.New = func() any { return &builder{an: newAnalyzer(l)} }
 	s.scratches.New = func() any { return new(scratch) }
-	if err := s.Refresh(); err != nil {
-		return nil, err
-	}
 	return s, nil
 }
 

@@ -199,26 +199,47 @@ func (v *View) hold(parts map[*diskSegment]int) {
 
 // sum computes the average lengths.
 func (v *View) sum() {
-	var total, having [storedFields]uint64
+	var s lengthSum
 	for _, p := range v.parts {
 		for i, d := range p.docOf {
-			if d < 0 {
-				continue
-			}
-			for f, n := range p.entries[i].lens {
-				if n > 0 {
-					total[f] += uint64(n)
-					having[f]++
-				}
+			if d >= 0 {
+				s.add(&p.entries[i].lens)
 			}
 		}
 	}
-	for f := range v.avg {
-		v.avg[f] = 1
-		if having[f] > 0 {
-			v.avg[f] = float64(total[f]) / float64(having[f])
+	v.avg = s.average()
+}
+
+// lengthSum adds up the lengths of fields, and counts the notes that have them.
+type lengthSum struct{ total, having [storedFields]uint64 }
+
+func (s *lengthSum) add(lens *[storedFields]uint32) {
+	for f, n := range lens {
+		if n > 0 {
+			s.total[f] += uint64(n)
+			s.having[f]++
 		}
 	}
+}
+
+func (s *lengthSum) average() (avg [storedFields]float64) {
+	for f := range avg {
+		avg[f] = 1
+		if s.having[f] > 0 {
+			avg[f] = float64(s.total[f]) / float64(s.having[f])
+		}
+	}
+	return avg
+}
+
+// Average is the average length of each field over the notes that have it, as
+// [Statistics] has it of notes of those lengths.
+func Average(lengths [][StoredFields]uint32) [StoredFields]float64 {
+	var s lengthSum
+	for i := range lengths {
+		s.add(&lengths[i])
+	}
+	return s.average()
 }
 
 // note returns the view's number of a note.

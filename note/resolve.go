@@ -100,7 +100,7 @@ func (r *Resolver) Resolve(from string, l Link) Target {
 	switch {
 	case l.Target == "":
 		t.Path = from
-	case l.Kind == AutoLink, hasScheme(l.Target) && (l.Kind == MarkdownLink || strings.Contains(l.Target, "://")):
+	case LeadsOut(l):
 		t.External = true
 	case l.Kind == MarkdownLink:
 		t = r.markdown(from, l.Target)
@@ -109,6 +109,11 @@ func (r *Resolver) Resolve(from string, l Link) Target {
 		t.Path, t.Ambiguous = r.wiki(from, l.Target)
 	}
 	return t
+}
+
+// LeadsOut reports whether a link leads out of its collection, by what it says alone.
+func LeadsOut(l Link) bool {
+	return l.Target != "" && (l.Kind == AutoLink || hasScheme(l.Target) && (l.Kind == MarkdownLink || strings.Contains(l.Target, "://")))
 }
 
 // markdown finds the target of a Markdown link, as it stands or without its query.
