@@ -24,6 +24,7 @@ const Recipe = "site/5"
 // Options say where a site goes.
 type Options struct {
 	Out      string
+	Keep     bool                  // return what [Renew] asks for
 	Progress func(done, total int) // pages; nil for none
 	Cache    Cache                 // rendered code and formulas; nil keeps them for this build only
 }
@@ -34,6 +35,8 @@ type Built struct {
 	Files   int // of the whole site
 	Written int // that were not there with the same bytes
 	Removed int // that the site no longer has
+
+	Kept []byte // what [Renew] wants to know of this build
 }
 
 // builder is one build.
@@ -44,6 +47,8 @@ type builder struct {
 	graph    *graph
 	renderer *Renderer
 	out      *output
+	kept     *kept                            // nil, or what the build before left
+	recall   func(context.Context, int) error // of docs whose notes are not there yet
 
 	folders      map[place]string // page of each folder, by its path with a final slash
 	tagPages     map[string]string
@@ -56,6 +61,7 @@ type builder struct {
 	inFolder     map[place][]int // docs of each folder, in their order there
 	turn         []int           // of each doc in its folder
 	searchFile   string
+	navFile      string
 	graphFile    string
 	withDiagrams atomic.Bool // a page has one
 	progress     func(done, total int)
@@ -87,7 +93,11 @@ func Build(ctx context.Context, set *Set, o Options) (_ *Built, err error) {
 	if err := out.finish(Manifest{Commit: set.Commit.ID, Recipes: append([]string{Recipe, note.Recipe}, set.Recipes...)}); err != nil {
 		return nil, err
 	}
-	return &Built{Pages: len(set.Docs), Files: out.count, Written: out.written, Removed: len(out.stale)}, nil
+	built := &Built{Pages: len(set.Docs), Files: out.count, Written: out.written, Removed: len(out.stale)}
+	if o.Keep {
+		built.Kept = b.keep(out.manifest).bytes()
+	}
+	return built, nil
 }
 
 func (b *builder) build(ctx context.Context) error {
@@ -197,7 +207,7 @@ func (b *builder) pageKey(k *keyer, i int) string {
 	for _, v := range d.Versions {
 		k.put(v.Commit, v.Date, v.Author, v.Subject, v.Path)
 	}
-	b.putTargets(k, d, new([]*Doc))
+	b.putTargets(k, i, new([]int))
 	b.putSuperseded(k, d)
 	for _, j := range neighbours(b.graph.out[i]) {
 		k.put(b.graph.pages[j], b.set.Docs[j].Title)
@@ -210,7 +220,7 @@ func (b *builder) pageKey(k *keyer, i int) string {
 		from := b.set.Docs[e.doc]
 		k.put(b.graph.pages[e.doc], from.Title)
 		k.buf = append(k.buf, from.Blob[:]...)
-		k.number(e.link.Start)
+		k.number(e.start)
 	}
 	for dir := folderOf(d); dir != ""; dir = parent(dir) {
 		k.put(b.folders[place{d.Collection, dir}])
@@ -225,28 +235,29 @@ func (b *builder) pageKey(k *keyer, i int) string {
 	return k.sum()
 }
 
-// putTargets adds where the links and tags of d lead, and the same of what it
+// putTargets adds where the links and tags of doc i lead, and the same of what it
 // embeds, each doc once.
-func (b *builder) putTargets(k *keyer, d *Doc, seen *[]*Doc) {
-	if slices.Contains(*seen, d) {
+func (b *builder) putTargets(k *keyer, i int, seen *[]int) {
+	if slices.Contains(*seen, i) {
 		return
 	}
-	*seen = append(*seen, d)
+	*seen = append(*seen, i)
+	d := b.set.Docs[i]
 	k.put(d.Title)
 	k.buf = append(k.buf, d.Blob[:]...)
 	for _, tag := range d.Tags {
 		k.put(b.tagPages[strings.ToLower(tag)])
 	}
-	for _, t := range b.graph.targets[b.graph.numbers[d]] {
+	for _, t := range b.graph.targets[i] {
 		switch {
 		case t.doc >= 0:
 			to := b.set.Docs[t.doc]
 			k.put(b.graph.pages[t.doc])
-			if t.link.Fragment != "" {
+			if t.part {
 				k.buf = append(k.buf, to.Blob[:]...) // whether it has such a heading
 			}
-			if t.link.Embed {
-				b.putTargets(k, to, seen)
+			if t.embed {
+				b.putTargets(k, t.doc, seen)
 			}
 		case t.file >= 0:
 			a := b.attachments[t.file]
@@ -274,7 +285,7 @@ func (b *builder) copyAttachments(ctx context.Context) error {
 	seen := map[int]bool{}
 	for _, targets := range b.graph.targets {
 		for _, t := range targets {
-			if t.file >= 0 && t.link.Kind != note.AutoLink && !seen[t.file] {
+			if t.file >= 0 && !seen[t.file] {
 				seen[t.file] = true
 				used = append(used, t.file)
 			}
@@ -307,6 +318,14 @@ func (b *builder) copyAttachment(ctx context.Context, j int) error {
 		return nil // the same bytes under two names that are one here
 	}
 	return b.out.put(a.name, "", data)
+}
+
+// load has doc i say what is in it.
+func (b *builder) load(ctx context.Context, i int) error {
+	if b.set.Docs[i].Note != nil {
+		return nil
+	}
+	return b.recall(ctx, i)
 }
 
 // text is a doc's text as note.Parse returned it with its Note.

@@ -31,15 +31,20 @@ type navNode struct {
 // of a fixed name, which names the others and the site's commit. So pages do not
 // change when those do.
 func (b *builder) data(context.Context) error {
-	navName, err := b.putNavigation(b.navigation())
-	if err != nil {
+	var err error
+	if b.navFile, err = b.putNavigation(b.navigation()); err != nil {
 		return err
 	}
 	if b.graphFile, err = b.graphData(); err != nil {
 		return err
 	}
+	return b.siteIndex()
+}
+
+// siteIndex writes the file that names the others.
+func (b *builder) siteIndex() error {
 	index, err := script("site", map[string]any{
-		"title": b.set.Title, "commit": b.set.Commit.ID, "date": b.set.Commit.Date, "nav": navName, "search": b.searchFile, "graph": b.graphFile,
+		"title": b.set.Title, "commit": b.set.Commit.ID, "date": b.set.Commit.Date, "nav": b.navFile, "search": b.searchFile, "graph": b.graphFile,
 	})
 	if err != nil {
 		return err

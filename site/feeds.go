@@ -72,7 +72,7 @@ func (b *builder) feed() ([]byte, error) {
 	for _, i := range b.newest(mostInFeed) {
 		d := b.set.Docs[i]
 		e := atomEntry{Title: d.Title, ID: b.absolute(b.graph.pages[i]) + "#" + d.Blob.String()[:12], Updated: d.Updated + "T00:00:00Z",
-			Author: d.Author, Link: atomLink{Href: b.absolute(b.graph.pages[i])}, Summary: d.Note.Summary}
+			Author: d.Author, Link: atomLink{Href: b.absolute(b.graph.pages[i])}, Summary: b.summary(i)}
 		if e.Author == "" {
 			e.Author = b.set.Title
 		}
@@ -122,8 +122,8 @@ func (b *builder) llms() ([]byte, error) {
 				continue
 			}
 			out.WriteString("- [" + brackets.Replace(line(d.Title)) + "](" + b.llmsURL(sourceName(b.graph.pages[i])) + ")")
-			if d.Note.Summary != "" {
-				out.WriteString(": " + line(d.Note.Summary))
+			if about := b.summary(i); about != "" {
+				out.WriteString(": " + line(about))
 			}
 			out.WriteByte('\n')
 		}

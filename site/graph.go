@@ -1,6 +1,7 @@
 package site
 
 import (
+	"cmp"
 	"path"
 	"slices"
 	"strings"
@@ -10,6 +11,10 @@ import (
 
 // place names a doc or file.
 type place struct{ collection, path string }
+
+func (p place) compare(o place) int {
+	return cmp.Or(strings.Compare(p.collection, o.collection), strings.Compare(p.path, o.path))
+}
 
 // graph is how the docs of a set hang together: which page each has, where its
 // links lead, and what leads to it.
@@ -23,19 +28,25 @@ type graph struct {
 	targets   [][]target // by doc: where its links lead, in source order
 	out       [][]edge   // by doc, in source order
 	in        [][]edge   // by doc, in the order of the linking docs
+
+	known func(from *Doc, l *note.Link) (target, bool) // nil, or where links lead without asking resolvers
 }
 
 // edge is a link, seen from one of its ends: doc is the other.
 type edge struct {
-	doc  int
-	link *note.Link
+	doc   int
+	nth   int // among the links of the note that it stands in
+	start int // where in that note
 }
 
 // target is where a link leads that stays in its collection: the number of a doc
 // or of a file, else -1.
 type target struct {
-	link      *note.Link
+	nth       int // among the note's links
+	start     int // where it stands
 	doc, file int
+	embed     bool
+	part      bool // it names a part of what it leads to
 }
 
 // newGraph names the pages of a set and follows its links.
@@ -45,12 +56,7 @@ func newGraph(set *Set, names *namer) *graph {
 		resolvers: map[string]*note.Resolver{}, pages: make([]string, len(set.Docs)),
 		targets: make([][]target, len(set.Docs)), out: make([][]edge, len(set.Docs)), in: make([][]edge, len(set.Docs)),
 	}
-	paths := map[string][]string{}
-	for i, d := range set.Docs {
-		g.docs[place{d.Collection, d.Path}] = i
-		g.numbers[d] = i
-		paths[d.Collection] = append(paths[d.Collection], d.Path)
-	}
+	g.place()
 	for _, first := range []bool{true, false} { // index.md is its folder's page before README.md is
 		for i, d := range set.Docs {
 			if isIndexNote(d) == first {
@@ -58,40 +64,73 @@ func newGraph(set *Set, names *namer) *graph {
 			}
 		}
 	}
-	for i, f := range set.Files {
+	for i, d := range set.Docs {
+		g.targets[i] = g.follow(d)
+	}
+	g.connect()
+	return g
+}
+
+// place makes the tables of docs and files by their places.
+func (g *graph) place() {
+	paths := map[string][]string{}
+	for i, d := range g.set.Docs {
+		g.docs[place{d.Collection, d.Path}] = i
+		g.numbers[d] = i
+		paths[d.Collection] = append(paths[d.Collection], d.Path)
+	}
+	for i, f := range g.set.Files {
 		g.files[place{f.Collection, f.Path}] = i
 		paths[f.Collection] = append(paths[f.Collection], f.Path)
 	}
 	for collection, p := range paths {
 		g.resolvers[collection] = note.NewResolver(p)
 	}
-	for i, d := range set.Docs {
-		g.follow(i, d)
-	}
-	return g
 }
 
-// follow finds where the links of doc i lead.
-func (g *graph) follow(i int, d *Doc) {
+// follow finds where the links of a doc lead.
+func (g *graph) follow(d *Doc) (out []target) {
 	for k := range d.Note.Links {
 		l := &d.Note.Links[k]
 		if l.Target == "" {
 			continue
 		}
-		to := g.resolvers[d.Collection].Resolve(d.Path, *l)
-		if to.External {
-			continue
+		if t, external := g.lookup(d, l); !external {
+			t.nth, t.start, t.embed, t.part = k, l.Start, l.Embed, l.Fragment != ""
+			out = append(out, t)
 		}
-		t := target{link: l, doc: -1, file: -1}
-		if j, ok := g.docs[place{d.Collection, to.Path}]; ok && to.Path != "" {
-			t.doc = j
-		} else if j, ok := g.files[place{d.Collection, to.Path}]; ok && to.Path != "" {
-			t.file = j
+	}
+	return out
+}
+
+// lookup finds where a link in a doc leads, if not out of its collection.
+func (g *graph) lookup(from *Doc, l *note.Link) (t target, external bool) {
+	t = target{doc: -1, file: -1}
+	if note.LeadsOut(*l) {
+		return t, true
+	}
+	if g.known != nil {
+		if t, ok := g.known(from, l); ok {
+			return t, false
 		}
-		g.targets[i] = append(g.targets[i], t)
-		if t.doc >= 0 && t.doc != i {
-			g.out[i] = append(g.out[i], edge{t.doc, l})
-			g.in[t.doc] = append(g.in[t.doc], edge{i, l})
+	}
+	to := g.resolvers[from.Collection].Resolve(from.Path, *l)
+	if j, ok := g.docs[place{from.Collection, to.Path}]; ok && to.Path != "" {
+		t.doc = j
+	} else if j, ok := g.files[place{from.Collection, to.Path}]; ok && to.Path != "" {
+		t.file = j
+	}
+	return t, false
+}
+
+// connect makes the edges of the targets.
+func (g *graph) connect() {
+	for i, targets := range g.targets {
+		for _, t := range targets {
+			if t.doc >= 0 && t.doc != i {
+				g.out[i] = append(g.out[i], edge{t.doc, t.nth, t.start})
+				g.in[t.doc] = append(g.in[t.doc], edge{i, t.nth, t.start})
+			}
 		}
 	}
 }
@@ -109,9 +148,8 @@ func (g *graph) docOf(d *Doc, l note.Link) (int, bool) {
 	if l.Target == "" {
 		return g.numbers[d], l.Kind != note.AutoLink
 	}
-	t := g.resolvers[d.Collection].Resolve(d.Path, l)
-	j, ok := g.docs[place{d.Collection, t.Path}]
-	return j, ok && t.Path != ""
+	t, _ := g.lookup(d, &l)
+	return t.doc, t.doc >= 0
 }
 
 // neighbours lists the other ends of edges, each once, in order.

@@ -134,8 +134,31 @@ func (b *builder) item(page string, i int) listItem {
 // folderPages makes a page for each folder that has no note of its own, and the
 // home page likewise.
 func (b *builder) folderPages() error {
+	below := countBelow(b.set.Docs)
+	for _, at := range slices.SortedFunc(maps.Keys(b.folders), place.compare) {
+		name := b.folders[at]
+		if b.isNote(name) {
+			continue
+		}
+		if err := b.putList(name, b.folderPage(name, at, b.inFolder[at], below[at])); err != nil {
+			return err
+		}
+	}
+	return b.home()
+}
+
+// home makes the home page, if it is not a note's or a folder's.
+func (b *builder) home() error {
+	if b.folderAt(homePage) || b.isNote(homePage) {
+		return nil
+	}
+	return b.putList(homePage, b.homeList())
+}
+
+// countBelow counts the docs in each folder of a folder, those below it included.
+func countBelow(docs []*Doc) map[place]map[string]int {
 	below := map[place]map[string]int{}
-	for _, d := range b.set.Docs {
+	for _, d := range docs {
 		dir := folderOf(d)
 		for ; dir != ""; dir = parent(dir) {
 			up := place{d.Collection, parent(dir)}
@@ -145,21 +168,15 @@ func (b *builder) folderPages() error {
 			below[up][dir]++
 		}
 	}
-	for _, at := range slices.SortedFunc(maps.Keys(b.folders), func(x, y place) int {
-		return cmp.Or(strings.Compare(x.collection, y.collection), strings.Compare(x.path, y.path))
-	}) {
-		name := b.folders[at]
-		if b.isNote(name) {
-			continue
-		}
-		if err := b.putList(name, b.folderPage(name, at, b.inFolder[at], below[at])); err != nil {
-			return err
-		}
+	return below
+}
+
+// summary is what doc i is about.
+func (b *builder) summary(i int) string {
+	if n := b.set.Docs[i].Note; n != nil {
+		return n.Summary
 	}
-	if b.isNote(homePage) || b.folderAt(homePage) {
-		return nil
-	}
-	return b.putList(homePage, b.homeList())
+	return b.kept.docs[i].summary
 }
 
 func (b *builder) isNote(page string) bool { return b.docAt(page) != nil }
@@ -190,7 +207,7 @@ func (b *builder) folderPage(name string, at place, docs []int, below map[string
 	}
 	for _, i := range docs {
 		it := b.item(name, i)
-		it.About, it.Date = b.set.Docs[i].Note.Summary, b.set.Docs[i].Updated
+		it.About, it.Date = b.summary(i), b.set.Docs[i].Updated
 		notes.Items = append(notes.Items, it)
 	}
 	if len(folders.Items) > 0 && len(notes.Items) > 0 {
@@ -266,12 +283,18 @@ func (b *builder) homeList() listPage {
 func (b *builder) tagDocs() map[string][]int {
 	out := map[string][]int{}
 	for i, d := range b.set.Docs {
-		seen := map[string]bool{}
-		for _, t := range d.Tags {
-			for t = strings.ToLower(t); t != "" && !seen[t]; t = strings.TrimSuffix(parent(t), "/") {
-				seen[t] = true
-				out[t] = append(out[t], i)
-			}
+		for _, t := range tagsOf(d) {
+			out[t] = append(out[t], i)
+		}
+	}
+	return out
+}
+
+// tagsOf are the tags of a doc as pages have them, with those that they stand below.
+func tagsOf(d *Doc) (out []string) {
+	for _, t := range d.Tags {
+		for t = strings.ToLower(t); t != "" && !slices.Contains(out, t); t = strings.TrimSuffix(parent(t), "/") {
+			out = append(out, t)
 		}
 	}
 	return out
@@ -291,21 +314,25 @@ func (b *builder) tagList() error {
 func (b *builder) tagPagesAll() error {
 	docs := b.tagDocs()
 	for _, t := range slices.Sorted(maps.Keys(docs)) {
-		name := b.tagPages[t]
-		p := listPage{shell: b.newShell(name, "#"+t), Lead: plural(len(docs[t]), "note")}
-		p.Crumbs = []link{{relative(name, tagsPage), "Tags"}}
-		var g listGroup
-		for _, i := range docs[t] {
-			it := b.item(name, i)
-			it.About, it.Date = b.set.Docs[i].Note.Summary, b.set.Docs[i].Updated
-			g.Items = append(g.Items, it)
-		}
-		p.Groups = []listGroup{g}
-		if err := b.putList(name, p); err != nil {
+		if err := b.tagPage(t, docs[t]); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+func (b *builder) tagPage(tag string, docs []int) error {
+	name := b.tagPages[tag]
+	p := listPage{shell: b.newShell(name, "#"+tag), Lead: plural(len(docs), "note")}
+	p.Crumbs = []link{{relative(name, tagsPage), "Tags"}}
+	var g listGroup
+	for _, i := range docs {
+		it := b.item(name, i)
+		it.About, it.Date = b.summary(i), b.set.Docs[i].Updated
+		g.Items = append(g.Items, it)
+	}
+	p.Groups = []listGroup{g}
+	return b.putList(name, p)
 }
 
 // allNotesPage is how many notes a page of all notes has, when there are more than
@@ -384,7 +411,7 @@ func (b *builder) recentGroup(page string, most int) listGroup {
 	g := listGroup{Title: "Recent changes"}
 	for _, i := range b.newest(most) {
 		it := b.item(page, i)
-		it.Date, it.About = b.set.Docs[i].Updated, b.set.Docs[i].Note.Summary
+		it.Date, it.About = b.set.Docs[i].Updated, b.summary(i)
 		g.Items = append(g.Items, it)
 	}
 	return g
@@ -392,9 +419,20 @@ func (b *builder) recentGroup(page string, most int) listGroup {
 
 // newest lists the docs that changed last, those without a date not at all.
 func (b *builder) newest(most int) []int {
+	days := map[string]int{}
+	for _, d := range b.set.Docs {
+		days[d.Updated]++
+	}
+	delete(days, "")
+	oldest, enough := "", 0 // of those that are listed
+	for _, day := range slices.Backward(slices.Sorted(maps.Keys(days))) {
+		if oldest, enough = day, enough+days[day]; enough >= most {
+			break
+		}
+	}
 	var order []int
 	for i, d := range b.set.Docs {
-		if d.Updated != "" {
+		if d.Updated != "" && d.Updated >= oldest {
 			order = append(order, i)
 		}
 	}

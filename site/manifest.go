@@ -20,7 +20,11 @@ type Manifest struct {
 
 // filesBegin is where the files begin in a manifest as write makes it: they are
 // most of it, and reading them as JSON in general takes ten times as long.
-const filesBegin = "\n \"files\": {\n"
+const (
+	filesBegin  = "\n \"files\": {\n"
+	filesEnd    = " }\n}\n"
+	filesIndent = "  "
+)
 
 // readManifest reads manifest.json, and calls file with each file and its sum.
 func readManifest(raw []byte, file func(name, sum string)) (m Manifest, err error) {
@@ -40,6 +44,15 @@ func readManifest(raw []byte, file func(name, sum string)) (m Manifest, err erro
 // text is manifest.json with the sums of the files of those names, which take the
 // place of m.Files.
 func (m Manifest) text(names []string, sum func(name string) string) ([]byte, error) {
+	head, err := m.head()
+	if err != nil {
+		return nil, err
+	}
+	return append(appendStrings(append(head, filesBegin...), filesIndent, names, sum), filesEnd...), nil
+}
+
+// head is what stands before the files.
+func (m Manifest) head() ([]byte, error) {
 	m.Files = map[string]string{}
 	raw, err := json.MarshalIndent(m, "", " ")
 	if err != nil {
@@ -49,8 +62,7 @@ func (m Manifest) text(names []string, sum func(name string) string) ([]byte, er
 	if !ok {
 		return nil, fmt.Errorf("manifest: unexpected end of %q", raw)
 	}
-	out := append(slices.Clip(head), filesBegin...)
-	return append(appendStrings(out, "  ", names, sum), " }\n}\n"...), nil
+	return slices.Clip(head), nil
 }
 
 // appendStrings appends the members of a JSON object of strings, a line each.

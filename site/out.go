@@ -53,6 +53,7 @@ type output struct {
 	lock    *flock.Flock // on the file unfinished, while dir is changed
 	journal *os.File     // names of files that one of the two manifests does not have
 	earlier []string     // such names, of a build that did not finish
+	renewal *renewal     // nil, or where to look for files that are not in files
 
 	mu      sync.Mutex
 	files   map[string]*file
@@ -60,6 +61,8 @@ type output struct {
 	written int
 	count   int      // files of the site, when it is finished
 	stale   []string // files that the site no longer has, then
+
+	manifest string // SHA-256 of the manifest that was written
 }
 
 // file is one file of a site, or something else that has a key: before, and as
@@ -67,8 +70,11 @@ type output struct {
 type file struct {
 	was, sum    string // SHA-256; "" for none
 	wasKey, key string // what it was made of
-	wasSize     int64  // when it has a key
+	wasSize     int64
 	size        int64
+
+	data []byte // of a renewal: what is to be written
+	gone bool   // likewise: it is to be removed
 }
 
 // openOutput prepares dir: a directory that is not there, is empty, or is a
@@ -210,7 +216,7 @@ func (o *output) readBefore(started bool) {
 // whether it could.
 func (o *output) keep(name, key string) bool {
 	o.mu.Lock()
-	f := o.files[name]
+	f := o.known(name)
 	o.mu.Unlock()
 	if f == nil || !o.trust || f.was == "" || f.wasKey != key || key == "" || !o.intact(name, f) {
 		return false
@@ -224,6 +230,9 @@ func (o *output) keep(name, key string) bool {
 // intact reports whether a file is on disk as the build before left it: with the
 // size that it had, and not written since; if it was, with the bytes.
 func (o *output) intact(name string, f *file) bool {
+	if o.renewal != nil {
+		return true // all were looked at
+	}
 	info, err := os.Lstat(filepath.Join(o.dir, filepath.FromSlash(name)))
 	if err != nil || !info.Mode().IsRegular() || info.Size() != f.wasSize {
 		return false
@@ -244,7 +253,7 @@ func sumOf(data []byte) string {
 func (o *output) keyOf(name string) string {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if f := o.files[name]; f != nil && o.trust {
+	if f := o.known(name); f != nil && o.trust {
 		return f.wasKey
 	}
 	return ""
@@ -252,6 +261,9 @@ func (o *output) keyOf(name string) string {
 
 // before lists the files of the build before whose names begin so, without that.
 func (o *output) before(prefix string) (names []string) {
+	if o.renewal != nil {
+		return o.renewal.named(prefix)
+	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	for name, f := range o.files {
@@ -269,9 +281,20 @@ func (o *output) note(name, key string) {
 	o.at(name).key = key
 }
 
+// known is the file of a name, nil if there is none.
+func (o *output) known(name string) *file {
+	f := o.files[name]
+	if f == nil && o.renewal != nil {
+		if f = o.renewal.file(name); f != nil {
+			o.files[name] = f
+		}
+	}
+	return f
+}
+
 // at is the file of a name.
 func (o *output) at(name string) *file {
-	f := o.files[name]
+	f := o.known(name)
 	if f == nil {
 		f = &file{}
 		o.files[name] = f
@@ -327,7 +350,14 @@ func (o *output) put(name, key string, data []byte) error {
 		return fmt.Errorf("two files of the site are called %s", name)
 	}
 	f.sum, f.key, f.size = sum, key, int64(len(data))
+	if o.renewal != nil && f.was != sum {
+		f.data = data
+		o.written++
+	}
 	o.mu.Unlock()
+	if o.renewal != nil {
+		return nil // written when all is made
+	}
 	if o.fresh == "" && (f.was == sum || !o.trust) && o.holds(name, data) {
 		return nil
 	}
@@ -397,7 +427,7 @@ func (o *output) isNew(name string) bool {
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	f := o.files[name]
+	f := o.known(name)
 	return f == nil || f.was == ""
 }
 
@@ -427,24 +457,24 @@ func ignoreMissing(err error) error {
 // finish writes the manifest, removes what is stale, and puts a new site in its
 // place.
 func (o *output) finish(m Manifest) error {
-	if err := o.seal(m); err != nil {
+	raw, err := o.list(m)
+	if err == nil {
+		err = o.seal(raw)
+	}
+	if err != nil {
 		return errors.Join(err, o.abandon())
 	}
 	if o.fresh != "" {
 		return o.swap()
 	}
-	err := errors.Join(o.journal.Close(), o.root.Remove(unfinished), o.lock.Close())
-	if err != nil { // some systems keep an open file: then it goes when it is closed
-		err = ignoreMissing(o.root.Remove(unfinished))
-	}
-	return errors.Join(err, o.root.Close())
+	return o.release()
 }
 
-// seal writes what says what the site is, and removes what it no longer names.
-func (o *output) seal(m Manifest) error {
+// list writes the build file, and makes the manifest.
+func (o *output) list(m Manifest) ([]byte, error) {
 	names := slices.Sorted(maps.Keys(o.files))
 	if err := o.put(buildFile, "", o.keys(names)); err != nil {
-		return err
+		return nil, err
 	}
 	if at, had := slices.BinarySearch(names, buildFile); !had {
 		names = slices.Insert(names, at, buildFile)
@@ -454,16 +484,32 @@ func (o *output) seal(m Manifest) error {
 	m.Generator = generator
 	raw, err := m.text(names, func(name string) string { return o.files[name].sum })
 	if err != nil {
-		return err
+		return nil, err
 	}
+	return raw, nil
+}
+
+// seal writes the manifest, after all other files: from then on the site is what it
+// says, and what it does not name is removed.
+func (o *output) seal(manifest []byte) error {
 	o.stale = o.left()
 	if err := o.announce(o.stale...); err != nil {
 		return err
 	}
-	if err := o.replace(manifestFile, raw); err != nil {
+	if err := o.replace(manifestFile, manifest); err != nil {
 		return fmt.Errorf("write %s: %w", manifestFile, err)
 	}
+	o.manifest = sumOf(manifest)
 	return o.sweep()
+}
+
+// release ends a change of a site in place.
+func (o *output) release() error {
+	err := errors.Join(o.journal.Close(), o.root.Remove(unfinished), o.lock.Close())
+	if err != nil { // some systems keep an open file: then it goes when it is closed
+		err = ignoreMissing(o.root.Remove(unfinished))
+	}
+	return errors.Join(err, o.root.Close())
 }
 
 // swap renames a new site to where it belongs: dir is missing or empty.
@@ -520,7 +566,7 @@ func (o *output) left() (names []string) {
 		}
 	}
 	for name, f := range o.files {
-		if f.was != "" && f.sum == "" {
+		if f.was != "" && f.sum == "" && (o.renewal == nil || f.gone) {
 			names = append(names, name)
 		}
 	}
@@ -528,30 +574,41 @@ func (o *output) left() (names []string) {
 	return slices.Compact(names)
 }
 
-// keys is the build file: what each file was made of, and its size.
+// Where the members begin and end in the build file.
+const (
+	keysBegin = "{\n"
+	keysEnd   = "}\n"
+)
+
+// keys is the build file: what each file was made of, if that is worth knowing, and
+// its size.
 func (o *output) keys(names []string) []byte {
-	keyed := slices.DeleteFunc(slices.Clone(names), func(name string) bool { return o.files[name].key == "" })
-	out := appendStrings([]byte("{\n"), "", keyed, func(name string) string {
-		f := o.files[name]
-		return f.key + " " + strconv.FormatInt(f.size, 10)
-	})
-	return append(out, "}\n"...)
+	made := slices.DeleteFunc(slices.Clone(names), func(name string) bool { return o.files[name].key+o.files[name].sum == "" })
+	out := appendStrings([]byte(keysBegin), "", made, func(name string) string { return o.files[name].line() })
+	return append(out, keysEnd...)
 }
+
+// line is what the build file says of f.
+func (f *file) line() string { return f.key + " " + strconv.FormatInt(f.size, 10) }
 
 // readKeys reads the build file; of one that is not sound, nothing.
 func (o *output) readKeys(text string) {
 	type keyed struct{ name, key string }
 	read := make([]keyed, 0, len(o.files))
-	if _, lines, ok := strings.Cut(text, "{\n"); !ok || readStrings(lines, func(name, value string) { read = append(read, keyed{name, value}) }) != nil {
+	if _, lines, ok := strings.Cut(text, keysBegin); !ok || readStrings(lines, func(name, value string) { read = append(read, keyed{name, value}) }) != nil {
 		return
 	}
 	for _, k := range read {
-		at := strings.LastIndexByte(k.key, ' ')
-		size, err := strconv.ParseInt(k.key[at+1:], 10, 64)
-		if at < 0 || err != nil {
-			continue
+		if key, size, ok := readLine(k.key); ok {
+			f := o.at(k.name)
+			f.wasKey, f.wasSize = key, size
 		}
-		f := o.at(k.name)
-		f.wasKey, f.wasSize = k.key[:at], size
 	}
+}
+
+// readLine reads what line made.
+func readLine(line string) (key string, size int64, ok bool) {
+	at := strings.LastIndexByte(line, ' ')
+	size, err := strconv.ParseInt(line[at+1:], 10, 64)
+	return line[:max(at, 0)], size, at >= 0 && err == nil
 }

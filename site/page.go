@@ -51,27 +51,26 @@ const (
 type linksOn struct {
 	*builder
 	ctx  context.Context
+	doc  *Doc
 	page string // its name
 }
 
 // Target implements Links.
 func (l linksOn) Target(from *Doc, x note.Link) Target {
 	if x.Target == "" {
-		if from == l.docAt(l.page) {
+		if from == l.doc {
 			return Target{Doc: from, URL: ""}
 		}
 		return l.toDoc(l.graph.numbers[from])
 	}
-	t := l.graph.resolvers[from.Collection].Resolve(from.Path, x)
-	if t.External {
+	t, external := l.graph.lookup(from, &x)
+	switch {
+	case external:
 		return Target{URL: x.Target, External: true}
-	}
-	at := place{from.Collection, t.Path}
-	if j, ok := l.graph.docs[at]; ok && t.Path != "" {
-		return l.toDoc(j)
-	}
-	if j, ok := l.graph.files[at]; ok && t.Path != "" {
-		return l.toFile(j)
+	case t.doc >= 0:
+		return l.toDoc(t.doc)
+	case t.file >= 0:
+		return l.toFile(t.file)
 	}
 	return Target{}
 }
@@ -104,7 +103,7 @@ func (l linksOn) Tag(tag string) string {
 func (b *builder) notePage(ctx context.Context, i int) (page []byte, diagrams bool, err error) {
 	d := b.set.Docs[i]
 	name := b.graph.pages[i]
-	body, err := b.renderer.Body(d, linksOn{b, ctx, name})
+	body, err := b.renderer.Body(d, linksOn{b, ctx, d, name})
 	if err != nil {
 		return nil, false, err
 	}
@@ -122,7 +121,7 @@ func (b *builder) notePage(ctx context.Context, i int) (page []byte, diagrams bo
 	p.Language, p.Versions = b.languageOf(d), b.translations(name, i)
 	p.Superseded = b.superseded(name, d)
 	for _, tag := range d.Tags {
-		p.Tags = append(p.Tags, link{(linksOn{b, ctx, name}).Tag(tag), "#" + tag})
+		p.Tags = append(p.Tags, link{(linksOn{b, ctx, d, name}).Tag(tag), "#" + tag})
 	}
 	p.Links = b.linksTo(name, neighbours(b.graph.out[i]))
 	for _, j := range b.related(i) {
@@ -283,7 +282,7 @@ func (b *builder) backlinks(ctx context.Context, page string, i int) (out []back
 			return nil, 0, err
 		}
 		l := link{relative(page, b.graph.pages[e.doc]), from.Title}
-		out = append(out, backlink{l, around(from.Note, text, e.link)})
+		out = append(out, backlink{l, around(from.Note, text, &from.Note.Links[e.nth])})
 	}
 	return out, more, nil
 }

@@ -50,9 +50,11 @@ type SearchPosting struct {
 
 // SearchNote is what one note adds to the search.
 type SearchNote struct {
-	Terms  map[string]SearchPosting
-	Stream []byte
-	Body   []byte // what it says after its frontmatter
+	Terms    map[string]SearchPosting
+	Stream   []byte
+	Body     []byte // what it says after its frontmatter
+	Lengths  [SearchFields]uint32
+	Obsolete bool
 }
 
 // SearchLanguage returns the language by whose rules a site's search reads words:

@@ -51,9 +51,8 @@ func (b *builder) searchChanged(ctx context.Context, key string) (*searchIndex, 
 	if err != nil {
 		return nil, nil, err
 	}
-	c := &searchChange{builder: b, x: b.newIndex(key), terms: map[string][]termChange{},
-		listed: b.runChange(termRun(len(b.set.Search.Notes)), before.Terms), words: b.runChange(wordRun, before.Words), ends: b.runChange(endRun, before.Ends)}
-	if err := b.loadFirst(before.First, &c.listed.before, &c.words.before, &c.ends.before); err != nil {
+	c, err := b.newSearchChange(key, before)
+	if err != nil {
 		return nil, nil, err
 	}
 	if err := c.compare(ctx); err != nil {
@@ -64,6 +63,12 @@ func (b *builder) searchChanged(ctx context.Context, key string) (*searchIndex, 
 	}
 	texts, err := c.changeTexts(ctx)
 	return c.x, texts, err
+}
+
+func (b *builder) newSearchChange(key string, before *searchIndex) (*searchChange, error) {
+	c := &searchChange{builder: b, x: b.newIndex(key), terms: map[string][]termChange{},
+		listed: b.runChange(termRun(len(b.set.Search.Notes)), before.Terms), words: b.runChange(wordRun, before.Words), ends: b.runChange(endRun, before.Ends)}
+	return c, b.loadFirst(before.First, &c.listed.before, &c.words.before, &c.ends.before)
 }
 
 // loadIndex returns the index that the build before wrote to a file.
@@ -108,7 +113,6 @@ func (c *searchChange) compare(ctx context.Context) error {
 		if err != nil || len(c.notes) >= max(fewChanges, len(d.Notes)/10) {
 			return fmt.Errorf("%w: too much has changed", errNoPart)
 		}
-		c.notes = append(c.notes, n)
 		old, err := d.Alone(ctx, n, id)
 		if err != nil {
 			return fmt.Errorf("%w: %w", errNoPart, err)
@@ -117,9 +121,15 @@ func (c *searchChange) compare(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		c.compareTerms(c.termsOf(n, old), c.termsOf(n, now))
+		c.change(n, old, now)
 	}
 	return nil
+}
+
+// change adds what differs of a note, after those of lower numbers.
+func (c *searchChange) change(n int, old, now *SearchNote) {
+	c.notes = append(c.notes, n)
+	c.compareTerms(c.termsOf(n, old), c.termsOf(n, now))
 }
 
 // termsOf is the terms of a note.
@@ -185,6 +195,7 @@ func (c *searchChange) changeTerms() error {
 		if out[i], err = run.apply(run.changes); err != nil {
 			return err
 		}
+		run.now = out[i]
 	}
 	return c.searchRuns(c.x, out[0], out[1], out[2])
 }
@@ -266,7 +277,7 @@ func (c *searchChange) changeTexts(ctx context.Context) ([]textAt, error) {
 		next, _ := slices.BinarySearch(c.notes, before[s].note)
 		edited := next < len(c.notes) && (textAt{note: c.notes[next]}).compare(end) < 0
 		name := before[s].name()
-		if edited || !strings.HasSuffix(c.out.keyOf(partName("texts", name)), c.datesOf(before[s], end)) {
+		if edited || c.out.renewal == nil && !strings.HasSuffix(c.out.keyOf(partName("texts", name)), c.datesOf(before[s], end)) {
 			var err error
 			if s, err = c.changeTextsFrom(ctx, &w, before, s); err != nil {
 				return nil, err

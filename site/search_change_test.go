@@ -72,6 +72,7 @@ func searchable(t testing.TB, s *Set) *Set {
 				section(SearchFields, strings.FieldsFunc(doc.Path, func(r rune) bool { return r == '/' || r == '.' }), func(p *SearchPosting) { p.Name = true })
 			}
 		}
+		out.Lengths[5] = uint32(len(out.Stream))
 		out.Terms["\x01tag"+fmt.Sprint(len(raw.([]byte))%7)] = SearchPosting{Note: n, Counts: [SearchFields]uint32{3: 1}}
 		return out, nil
 	}
@@ -87,8 +88,9 @@ func searchable(t testing.TB, s *Set) *Set {
 			terms[term] = append(terms[term], p)
 		}
 		streams = append(streams, one.Stream)
-		d.Lengths = append(d.Lengths, [SearchFields]uint32{5: uint32(len(one.Stream))})
+		d.Lengths = append(d.Lengths, one.Lengths)
 	}
+	d.Average = averageOf(d.Lengths)
 	d.Each = func(_ context.Context, fn func(string, []SearchPosting) error) error {
 		for _, term := range slices.Sorted(maps.Keys(terms)) {
 			if err := fn(term, terms[term]); err != nil {
@@ -107,6 +109,14 @@ func searchable(t testing.TB, s *Set) *Set {
 	}
 	s.Search = d
 	return s
+}
+
+func averageOf(lengths [][SearchFields]uint32) (out [SearchFields]float64) {
+	for _, of := range lengths {
+		out[5] += float64(of[5])
+	}
+	out[5] /= float64(len(lengths))
+	return out
 }
 
 // wordsOf writes a text of words that are the rarer the greater their number, with

@@ -90,6 +90,9 @@ func deflate(data []byte) ([]byte, error) {
 
 // keepPart leaves a part as it is.
 func (b *builder) keepPart(kind, name string) error {
+	if b.out.renewal != nil {
+		return nil // it stays unless it is dropped
+	}
 	file := partName(kind, name)
 	if !b.out.keep(file, b.out.keyOf(file)) {
 		return fmt.Errorf("%w: %s", errNoPart, file)

@@ -162,6 +162,7 @@ type runChange struct {
 	run
 	b      *builder
 	before shards
+	now    shards         // see apply
 	read   map[int][]item // files of the build before, by number
 }
 

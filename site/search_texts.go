@@ -43,20 +43,26 @@ func (b *builder) searchRows(x *searchIndex, texts []textAt) error {
 	}
 	for from := 0; from < len(notes); from += x.Each {
 		to := min(from+x.Each, len(notes))
-		rows := rowsOf{Numbers: x.Numbers, Texts: textsAt(texts, from, to)}
-		for _, i := range notes[from:to] {
-			d := b.set.Docs[i]
-			rows.Rows = append(rows.Rows, row{Title: d.Title, Page: b.graph.pages[i], Path: path.Join(b.graph.prefix(d.Collection), folderOf(d)), Tags: d.Tags})
-		}
-		raw, err := json.Marshal(rows)
-		if err != nil {
-			return err
-		}
-		if _, err := b.putPart("rows", strconv.Itoa(from/x.Each), raw); err != nil {
+		if err := b.putRows(x, from, to, textsAt(texts, from, to)); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// putRows writes the file of the rows of notes.
+func (b *builder) putRows(x *searchIndex, from, to int, texts [][2]int) error {
+	rows := rowsOf{Numbers: x.Numbers, Texts: texts}
+	for _, i := range b.set.Search.Notes[from:to] {
+		d := b.set.Docs[i]
+		rows.Rows = append(rows.Rows, row{Title: d.Title, Page: b.graph.pages[i], Path: path.Join(b.graph.prefix(d.Collection), folderOf(d)), Tags: d.Tags})
+	}
+	raw, err := json.Marshal(rows)
+	if err != nil {
+		return err
+	}
+	_, err = b.putPart("rows", strconv.Itoa(from/x.Each), raw)
+	return err
 }
 
 // textAt is where a file of texts begins: with a part of a note.
@@ -135,8 +141,9 @@ type textWriter struct {
 // add adds the text of a note from a part on. It asks stop after each file that
 // ends whether what comes next is not to be added.
 func (w *textWriter) add(ctx context.Context, from textAt, stop func(next textAt) bool) error {
-	d := w.b.set.Docs[w.b.set.Search.Notes[from.note]]
-	t, err := w.b.noteText(ctx, d)
+	i := w.b.set.Search.Notes[from.note]
+	d := w.b.set.Docs[i]
+	t, err := w.b.noteText(ctx, i)
 	if err != nil {
 		return err
 	}
@@ -202,8 +209,12 @@ func (b *builder) datesOf(from, to textAt) string {
 	return k.sum()
 }
 
-// noteText returns a note's text by its headings.
-func (b *builder) noteText(ctx context.Context, d *Doc) (t noteText, err error) {
+// noteText returns a doc's text by its headings.
+func (b *builder) noteText(ctx context.Context, i int) (t noteText, err error) {
+	if err := b.load(ctx, i); err != nil {
+		return t, err
+	}
+	d := b.set.Docs[i]
 	text, err := b.text(ctx, d)
 	if err != nil {
 		return t, err
