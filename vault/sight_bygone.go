@@ -14,6 +14,7 @@ import (
 type bygone struct {
 	paths map[repoPath]bool // but those at which the caller sees a note now
 	blobs map[note.ID]bool  // but those that the caller sees as a note now
+	ever  map[note.ID]bool  // blobs with those, too
 }
 
 // repoPath is a path from the root of a repository.
@@ -85,6 +86,7 @@ func (s *sight) findBygones(ctx context.Context) (*bygone, error) {
 	if err := b.addTaken(ctx, shown, long, pasts); err != nil {
 		return nil, err
 	}
+	b.ever = maps.Clone(b.blobs)
 	for _, d := range shown {
 		delete(b.paths, d.place())
 		delete(b.blobs, d.blob)

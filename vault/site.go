@@ -73,24 +73,59 @@ func (v *Vault) SiteBuild(ctx context.Context, p SiteBuildParams) (*SiteBuilt, e
 	if p.At == "" {
 		p.At = v.publishedAt()
 	}
-	w, err := v.narrowed(p.Visibility).read(ctx, p.At)
-	if err != nil {
-		return nil, err
-	}
-	set, left, err := w.siteSet(ctx)
-	if err != nil {
-		return nil, err
-	}
-	set.BaseURL = firstOf(p.BaseURL, v.cfg.Site.BaseURL)
-	set.Title = firstOf(p.Title, set.Title)
-	built, err := site.Build(ctx, set, site.Options{Out: p.Out, Progress: func(done, total int) { v.report(done, total, "rendering") }})
+	r, err := v.narrowed(p.Visibility).siteBuild(ctx, p)
 	if err != nil {
 		return nil, siteError(err)
 	}
-	return &SiteBuilt{
-		Out: p.Out, Pages: built.Pages, Files: built.Files, Written: built.Written, Removed: built.Removed, Left: left,
-		Seconds: time.Since(start).Seconds(), Notice: v.siteNotice(ctx, p.Out), Seen: w.seen(),
-	}, nil
+	r.Seconds, r.Notice = time.Since(start).Seconds(), v.siteNotice(ctx, p.Out)
+	return r, nil
+}
+
+// siteBuild builds a site for v's caller: of what the build before left, if no more
+// changed since than texts of notes.
+func (v *Vault) siteBuild(ctx context.Context, p SiteBuildParams) (*SiteBuilt, error) {
+	bases, err := v.resolve(p.At)
+	if err != nil {
+		return nil, err
+	}
+	trail, err := v.siteTrail(p, bases)
+	if err != nil {
+		return nil, err
+	}
+	r, err := v.siteRenewed(ctx, p, bases, trail)
+	if !errors.Is(err, site.ErrAnew) {
+		return r, err
+	}
+	v.store.log("the site in %s is made of all notes: %v", p.Out, err)
+	w, err := v.readBases(ctx, bases)
+	if err != nil {
+		return nil, err
+	}
+	set, err := w.siteSet(ctx)
+	if err != nil {
+		return nil, err
+	}
+	w.siteNames(set.Set, p)
+	built, err := site.Build(ctx, set.Set, v.siteOptions(p.Out, trail != nil))
+	if err != nil {
+		return nil, err
+	}
+	v.leave(trail, set, built)
+	return w.siteBuilt(p, built, set.left), nil
+}
+
+func (v *Vault) siteOptions(out string, keep bool) site.Options {
+	return site.Options{Out: out, Keep: keep, Progress: func(done, total int) { v.report(done, total, "rendering") }}
+}
+
+// siteNames gives a set the names that the caller wants.
+func (w *view) siteNames(set *site.Set, p SiteBuildParams) {
+	set.BaseURL = firstOf(p.BaseURL, w.v.cfg.Site.BaseURL)
+	set.Title = firstOf(p.Title, set.Title)
+}
+
+func (w *view) siteBuilt(p SiteBuildParams, built *site.Built, left int) *SiteBuilt {
+	return &SiteBuilt{Out: p.Out, Pages: built.Pages, Files: built.Files, Written: built.Written, Removed: built.Removed, Left: left, Seen: w.seen()}
 }
 
 // siteNotice warns of a site among the notes: its Markdown would be notes, too.
@@ -167,31 +202,53 @@ func (w *view) syncAndWalk(ctx context.Context) error {
 	return g.Wait()
 }
 
-// siteSet is the view as package site wants it, and how many notes it leaves out.
-func (w *view) siteSet(ctx context.Context) (*site.Set, int, error) {
+// siteSet is a view as package site wants it.
+type siteSet struct {
+	*site.Set
+	left int // notes that are in no part of it
+
+	cut    []string  // docs with versions that are not shown, see [docName]
+	hidden []note.ID // what hidden notes say, and said
+	gaps   bool      // something could not be read, now
+}
+
+// siteSet reads what a site is made of.
+func (w *view) siteSet(ctx context.Context) (*siteSet, error) {
 	if err := w.syncAndWalk(ctx); err != nil {
-		return nil, 0, err
-	}
-	date, err := w.datesOf(ctx)
-	if err != nil {
-		return nil, 0, err
-	}
-	history, err := w.history(ctx)
-	if err != nil {
-		return nil, 0, err
+		return nil, err
 	}
 	notes, err := w.v.store.allNotes(ctx, w.v.cfg.Language, w.blobs(), w.load)
 	if err != nil {
-		return nil, 0, err
+		return nil, err
 	}
-	claims, err := w.v.claims(ctx, w.docs)
+	frame, err := w.siteFrame()
 	if err != nil {
-		return nil, 0, err
+		return nil, err
 	}
+	set := &siteSet{Set: frame}
+	if set.Docs, err = w.siteDocs(ctx, notes); err != nil {
+		return nil, err
+	}
+	set.left = len(w.docs) - len(set.Docs)
+	if err = w.sitePast(ctx, set); err != nil {
+		return nil, err
+	}
+	if err := w.siteRelated(ctx, set.Docs); err != nil {
+		return nil, err
+	}
+	if set.Files, err = w.siteFiles(ctx); err != nil {
+		return nil, err
+	}
+	set.Search, err = w.siteSearch(ctx, set.Docs)
+	set.gaps = set.gaps || w.gaps.any()
+	return set, err
+}
+
+// siteFrame is what a site is made of beside docs and files.
+func (w *view) siteFrame() (_ *site.Set, err error) {
 	set := &site.Set{Title: w.v.title(), Language: w.v.cfg.Language, Recipes: w.v.store.recipes(w.v.cfg.Language), Read: w.readBlob}
-	set.Commit, err = w.siteCommit()
-	if err != nil {
-		return nil, 0, err
+	if set.Commit, err = w.siteCommit(); err != nil {
+		return nil, err
 	}
 	for _, c := range w.v.cols {
 		col := site.Collection{Name: c.Name, Description: c.Description, Sections: map[string]string{}}
@@ -200,11 +257,28 @@ func (w *view) siteSet(ctx context.Context) (*site.Set, int, error) {
 		}
 		set.Collections = append(set.Collections, col)
 	}
-	left := 0
+	set.Custom, err = w.siteCustom()
+	return set, err
+}
+
+// siteDocs are the docs that are published, in order, of which notes tell what they
+// say.
+func (w *view) siteDocs(ctx context.Context, notes map[note.ID]*note.Note) (docs []*site.Doc, err error) {
+	date, err := w.datesOf(ctx)
+	if err != nil {
+		return nil, err
+	}
+	history, err := w.history(ctx)
+	if err != nil {
+		return nil, err
+	}
+	claims, err := w.v.claims(ctx, w.docs)
+	if err != nil {
+		return nil, err
+	}
 	for i, d := range w.docs {
 		n := notes[d.blob]
 		if n == nil || !w.v.published(d, n, claims[d.blob]) {
-			left++
 			continue
 		}
 		c := &card{title: n.Title, created: n.Created(), updated: n.Updated()}
@@ -217,23 +291,10 @@ func (w *view) siteSet(ctx context.Context) (*site.Set, int, error) {
 			}
 		}
 		w.v.siteLanguage(doc, n)
-		set.Docs = append(set.Docs, doc)
+		docs = append(docs, doc)
 	}
-	slices.SortFunc(set.Docs, w.inOrder())
-	if set.Moved, err = w.sitePast(ctx, set.Docs); err != nil {
-		return nil, 0, err
-	}
-	if set.Custom, err = w.siteCustom(); err != nil {
-		return nil, 0, err
-	}
-	if err := w.siteRelated(ctx, set.Docs); err != nil {
-		return nil, 0, err
-	}
-	if set.Files, err = w.siteFiles(ctx); err != nil {
-		return nil, 0, err
-	}
-	set.Search, err = w.siteSearch(ctx, set.Docs)
-	return set, left, err
+	slices.SortFunc(docs, w.inOrder())
+	return docs, nil
 }
 
 // inOrder compares docs by the order of the collections, then by path.

@@ -3,6 +3,7 @@ package vault
 import (
 	"cmp"
 	"context"
+	"maps"
 	"slices"
 	"time"
 
@@ -15,19 +16,20 @@ import (
 // each is a file.
 const mostMoved = 5000
 
-// sitePast gives the docs of a site their histories, and lists where they were.
+// sitePast gives the docs of a set their histories, and lists where they were.
 // A name that the site would not publish a note under is in neither: a version
 // under such a name, or that was not for the site's readers or said that it was not
 // to be published, is left out with what is older.
-func (w *view) sitePast(ctx context.Context, docs []*site.Doc) ([]site.Moved, error) {
+func (w *view) sitePast(ctx context.Context, set *siteSet) error {
 	s, err := w.v.sight(ctx)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	was, err := s.bygones(ctx)
 	if err != nil {
-		return nil, err
+		return err
 	}
+	set.hidden = slices.Collect(maps.Keys(was.ever))
 	commits := map[gitstore.CommitID]site.Version{}
 	var names []former
 	for _, c := range w.v.cols {
@@ -38,25 +40,30 @@ func (w *view) sitePast(ctx context.Context, docs []*site.Doc) ([]site.Moved, er
 		w.v.report(0, 0, "reading history")
 		past, err := w.v.store.past(ctx, c.repo, id)
 		if err != nil {
-			return nil, errorf(Internal, "read the history of %s: %w", c.Name, err)
+			return errorf(Internal, "read the history of %s: %w", c.Name, err)
 		}
-		then, err := w.claimsThen(ctx, c, docs, past)
+		set.gaps = set.gaps || past.Gaps
+		then, err := w.claimsThen(ctx, c, set.Docs, past.Files)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		for _, d := range docs {
+		for _, d := range set.Docs {
 			if d.Collection != c.Name {
 				continue
 			}
 			h := past.Files[c.full(d.Path)]
 			whole, err := w.siteVersions(c, d, h, then, was, commits)
 			if err != nil {
-				return nil, err
+				return err
+			}
+			if !whole && !d.MoreVersions {
+				set.cut = append(set.cut, docName(d))
 			}
 			names = append(names, w.formerNames(c, d, h, whole, was)...)
 		}
 	}
-	return moved(names), nil
+	set.Moved = moved(names)
+	return nil
 }
 
 // former is a path at which a doc was, up to a time.
@@ -92,13 +99,13 @@ func moved(names []former) []site.Moved {
 }
 
 // claimsThen reads what the versions of c's docs said of who may see them.
-func (w *view) claimsThen(ctx context.Context, c *collection, docs []*site.Doc, past *gitstore.Past) (map[note.ID]*claim, error) {
+func (w *view) claimsThen(ctx context.Context, c *collection, docs []*site.Doc, past map[string]gitstore.FilePast) (map[note.ID]*claim, error) {
 	var versions []doc
 	for _, d := range docs {
 		if d.Collection != c.Name {
 			continue
 		}
-		for _, x := range past.Files[c.full(d.Path)].Versions {
+		for _, x := range past[c.full(d.Path)].Versions {
 			versions = append(versions, doc{col: c, path: d.Path, blob: x.Blob})
 		}
 	}

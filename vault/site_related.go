@@ -27,7 +27,7 @@ func (w *view) siteRelated(ctx context.Context, docs []*site.Doc) error {
 	if meaning != nil {
 		most = mostByMeaning
 	}
-	if asked := w.v.cfg.Site.Related; asked == "never" || len(docs) > most && asked != "always" {
+	if !w.v.relates(len(docs), most) {
 		return nil
 	}
 	cards, err := w.allCards(ctx)
@@ -59,4 +59,20 @@ func (w *view) siteRelated(ctx context.Context, docs []*site.Doc) error {
 		})
 	}
 	return g.Wait()
+}
+
+// relates reports whether a site of so many notes says which are related, where
+// those of most may be compared.
+func (v *Vault) relates(docs, most int) bool {
+	asked := v.cfg.Site.Related
+	return asked != "never" && (docs <= most || asked == "always")
+}
+
+// mayRelate reports whether a site of so many notes might: without a model, by words.
+func (v *Vault) mayRelate(docs int) bool {
+	most := mostByMeaning
+	if x, _ := v.store.embedders.index(v.cfg); x == nil {
+		most = mostByWords
+	}
+	return v.relates(docs, most)
 }

@@ -27,39 +27,39 @@ func (w *view) siteSearch(ctx context.Context, docs []*site.Doc) (*site.SearchDa
 	if err != nil {
 		return nil, err
 	}
-	stops, err := index.StopWords(w.v.cfg.Language)
-	if err != nil {
-		return nil, err
-	}
-	articles, err := index.Articles(w.v.cfg.Language)
+	d, err := searchWords(w.v.cfg.Language)
 	if err != nil {
 		return nil, err
 	}
 	stats := text.Statistics()
-	return &site.SearchData{
-		Language: language, Average: stats.Average, Stops: stops, Articles: articles, Notes: stats.Order, Lengths: stats.Lengths, Obsolete: stats.Obsolete,
-		Each: func(ctx context.Context, fn func(string, []site.SearchPosting) error) error {
-			return eachTerm(ctx, text, fn)
-		},
-		Streams: text.EachStream,
-		Alone: func(ctx context.Context, n int, blob note.ID) (*site.SearchNote, error) {
-			raw, err := w.readBlob(ctx, members[stats.Order[n]].Collection, blob)
-			if err != nil {
-				return nil, err
-			}
-			parsed, decoded := note.Parse(raw)
-			one, err := text.Alone(n, index.Source{Blob: blob, Note: parsed, Text: decoded})
-			if err != nil {
-				return nil, err
-			}
-			out, err := searchNote(ctx, one)
-			if err == nil {
-				out.Body = decoded[parsed.Body:]
-			}
-			return out, err
-		},
-		Hash: index.TermHash,
-	}, nil
+	d.Average, d.Notes, d.Lengths, d.Obsolete = stats.Average, stats.Order, stats.Lengths, stats.Obsolete
+	d.Each = func(ctx context.Context, fn func(string, []site.SearchPosting) error) error {
+		return eachTerm(ctx, text, fn)
+	}
+	d.Streams = text.EachStream
+	d.Alone = func(ctx context.Context, n int, blob note.ID) (*site.SearchNote, error) {
+		raw, err := w.readBlob(ctx, members[stats.Order[n]].Collection, blob)
+		if err != nil {
+			return nil, err
+		}
+		parsed, decoded := note.Parse(raw)
+		one, err := text.Alone(n, index.Source{Blob: blob, Note: parsed, Text: decoded})
+		if err != nil {
+			return nil, err
+		}
+		return searchNote(ctx, one, decoded[parsed.Body:])
+	}
+	return d, nil
+}
+
+// searchWords is what a site's search knows of its language.
+func searchWords(language string) (*site.SearchData, error) {
+	stops, err := index.StopWords(language)
+	if err != nil {
+		return nil, err
+	}
+	articles, err := index.Articles(language)
+	return &site.SearchData{Language: site.SearchLanguage(language), Stops: stops, Articles: articles, Hash: index.TermHash}, err
 }
 
 func eachTerm(ctx context.Context, text *index.View, fn func(string, []site.SearchPosting) error) error {
@@ -73,9 +73,11 @@ func eachTerm(ctx context.Context, text *index.View, fn func(string, []site.Sear
 	})
 }
 
-// searchNote is what a view of one note adds to a site's search.
-func searchNote(ctx context.Context, one *index.View) (*site.SearchNote, error) {
-	out := &site.SearchNote{Terms: map[string]site.SearchPosting{}}
+// searchNote is what a view of one note, of that text after its frontmatter, adds to
+// a site's search.
+func searchNote(ctx context.Context, one *index.View, body []byte) (*site.SearchNote, error) {
+	stats := one.Statistics()
+	out := &site.SearchNote{Terms: map[string]site.SearchPosting{}, Body: body, Lengths: stats.Lengths[0], Obsolete: len(stats.Obsolete) > 0}
 	err := eachTerm(ctx, one, func(term string, postings []site.SearchPosting) error {
 		out.Terms[strings.Clone(term)] = postings[0]
 		return nil

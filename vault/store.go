@@ -306,7 +306,7 @@ func (s *Store) diskBytes() (n int64, err error) {
 // recipes names what derives the facts of a language.
 func (s *Store) recipes(language string) []string {
 	out := []string{note.Recipe}
-	if x, err := s.index(language); err == nil {
+	if x, err := index.NoSegments(language); err == nil {
 		out = append(out, x.Recipe())
 	}
 	return out

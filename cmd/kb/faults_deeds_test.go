@@ -148,7 +148,7 @@ var deeds = map[string]deed{
 	},
 	"site": {
 		repo: sampleRepo, prepare: indexed, args: []string{"site", "build", "--out", "@ROOT/site"},
-		kinds: []string{"site"}, outcome: siteSum, apart: true,
+		kinds: []string{"site", "site's trail"}, outcome: siteSum, apart: true,
 	},
 	"site again": {
 		repo: sampleRepo,

@@ -52,6 +52,7 @@ var writings = []struct {
 	{"token file", regexp.MustCompile(`^home/kb/\.?tokens\.json`)},
 	{"audit log", regexp.MustCompile(`^audit\.jsonl$`)},
 	{"export", regexp.MustCompile(`^\.?out\.md`)},
+	{"site's trail", regexp.MustCompile(`^home/cache/\w+/sites`)},
 	{"site", regexp.MustCompile(`^\.?site`)},
 }
 
