@@ -22,7 +22,9 @@ import (
 type Service struct {
 	Clock func() time.Time // what time it is for callers; tests set it before the first call
 
+	mu       sync.Mutex
 	cfg      *Config
+	load     func() (*Config, error) // nil: cfg stays
 	audience Audience
 	dir      string
 	node     *owner.Node
@@ -94,8 +96,33 @@ func (s *Service) SyncFile() string { return filepath.Join(s.dir, "sync.jsonl") 
 // logName is the log's in the directory of derived data.
 const logName = "kb.log"
 
-// Config returns the configuration that the service runs on.
-func (s *Service) Config() *Config { return s.cfg }
+// Follow makes every later call run on the configuration as it is then: load reads
+// it. While it cannot be read no call is answered, since nobody knows what it hides.
+// Derived data stay in the directory of the first. Follow is called first.
+func (s *Service) Follow(load func() (*Config, error)) { s.load = load }
+
+// Config returns the configuration that the service runs on: what was read last.
+func (s *Service) Config() *Config {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.cfg
+}
+
+// configNow is the configuration of a call that begins.
+func (s *Service) configNow() (*Config, error) {
+	if s.load == nil {
+		return s.Config(), nil
+	}
+	c, err := s.load()
+	if err != nil {
+		return nil, AsError(err)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c.CacheDir = s.cfg.CacheDir
+	s.cfg = c
+	return c, nil
+}
 
 // request is an operation as it travels to the owner: with the whole
 // configuration, so that the owner answers as the caller would.
@@ -123,7 +150,11 @@ func (s *Service) DoAs(ctx context.Context, who Caller, o *Op, args json.RawMess
 	if who.Now.IsZero() {
 		who.Now = s.Clock()
 	}
-	params, err := json.Marshal(request{s.cfg, s.audience, who, args})
+	cfg, err := s.configNow()
+	if err != nil {
+		return nil, err
+	}
+	params, err := json.Marshal(request{cfg, s.audience, who, args})
 	if err != nil {
 		return nil, AsError(err)
 	}
@@ -133,7 +164,7 @@ func (s *Service) DoAs(ctx context.Context, who Caller, o *Op, args json.RawMess
 	}
 	raw, err := s.node.Call(ctx, call)
 	if errors.Is(err, owner.ErrReadOnly) {
-		return s.doLocally(ctx, who, o, args, report)
+		return s.doLocally(ctx, cfg, who, o, args, report)
 	}
 	if err != nil {
 		return nil, s.callError(ctx, err)
@@ -166,12 +197,12 @@ func (s *Service) callError(ctx context.Context, err error) error {
 
 // doLocally answers without an owner and without keeping anything: the cache
 // cannot be written.
-func (s *Service) doLocally(ctx context.Context, who Caller, o *Op, args json.RawMessage, report Progress) (any, error) {
+func (s *Service) doLocally(ctx context.Context, cfg *Config, who Caller, o *Op, args json.RawMessage, report Progress) (any, error) {
 	s.once.Do(func() {
 		s.log("%s cannot be written: nothing derived is kept", s.dir)
 		s.local = &host{store: ReadOnlyStore(s.dir, s.log), vaults: map[string]*Vault{}}
 	})
-	v, err := s.local.vault(s.cfg, s.audience)
+	v, err := s.local.vault(cfg, s.audience)
 	if err != nil {
 		return nil, AsError(err)
 	}

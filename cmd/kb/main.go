@@ -177,6 +177,24 @@ func (c *cli) service(a vault.Audience) (*vault.Service, error) {
 	return vault.NewService(cfg, a, c.log)
 }
 
+// staying is service for a process that stays: what kb.yaml says counts when it is
+// saved.
+func (c *cli) staying(a vault.Audience) (*vault.Service, error) {
+	return c.following(func() (*vault.Config, error) { return vault.LoadConfig(c.locate()) }, a)
+}
+
+func (c *cli) following(load func() (*vault.Config, error), a vault.Audience) (*vault.Service, error) {
+	cfg, err := load()
+	if err != nil {
+		return nil, err
+	}
+	s, err := vault.NewService(cfg, a, c.log)
+	if err == nil {
+		s.Follow(load)
+	}
+	return s, err
+}
+
 // locate is where the flags say that the configuration is.
 func (c *cli) locate() vault.Locate {
 	return vault.Locate{File: c.flags.Config, Dir: c.flags.Vault, CacheDir: c.flags.CacheDir}

@@ -49,7 +49,7 @@ func (m mcpServeCmd) Run(c *cli) (err error) {
 	if m.HTTP != "" {
 		return m.overHTTP(c, service{m.mcpFlags, m.logFlags, m.HTTP, false})
 	}
-	s, err := c.service(vault.Agent)
+	s, err := c.staying(vault.Agent)
 	if err != nil {
 		return err
 	}

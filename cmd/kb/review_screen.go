@@ -23,7 +23,8 @@ func (c *cli) hasScreen() bool {
 
 // reviewScreen shows the screen of kb review.
 func (c *cli) reviewScreen() (err error) {
-	cfg, err := vault.LoadConfig(c.locate())
+	load := func() (*vault.Config, error) { return vault.LoadConfig(c.locate()) }
+	cfg, err := load()
 	if err != nil {
 		return err
 	}
@@ -31,6 +32,7 @@ func (c *cli) reviewScreen() (err error) {
 	if err != nil {
 		return err
 	}
+	s.Follow(load)
 	defer func() { err = errors.Join(err, s.Close()) }()
 	return tui.Run(c.ctx, reviewDesk{s}, tui.Options{In: c.in, Out: c.out, NoColor: c.flags.NoColor})
 }

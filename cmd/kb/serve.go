@@ -205,11 +205,14 @@ func (c *cli) notice(format string, args ...any) {
 
 // served opens the vault that the flags name, for agents elsewhere.
 func (c *cli) served() (*vault.Service, error) {
-	cfg, err := vault.LoadConfig(c.locate())
-	if err != nil {
-		return nil, err
+	load := func() (*vault.Config, error) {
+		cfg, err := vault.LoadConfig(c.locate())
+		if err != nil {
+			return nil, err
+		}
+		return cfg.Committed(), nil
 	}
-	return vault.NewService(cfg.Committed(), vault.Agent, c.log)
+	return c.following(load, vault.Agent)
 }
 
 // claim is how often a process that stays tries to become the owner.

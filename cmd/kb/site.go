@@ -75,7 +75,7 @@ func (v siteServeCmd) Run(c *cli) (err error) {
 		return &vault.Error{Code: vault.Usage, Message: fmt.Sprintf("address %q is not of this machine alone", v.Addr),
 			Hint: "127.0.0.1:8080; to publish, copy what kb site build makes to a web server"}
 	}
-	s, err := c.service(vault.Person)
+	s, err := c.staying(vault.Person)
 	if err != nil {
 		return err
 	}
