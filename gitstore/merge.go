@@ -327,7 +327,8 @@ func (t *treeMerge) apply() (oid, error) {
 		return nil
 	}}
 	edits := make([]pathEdit, 0, len(t.edits))
-	for path, e := range t.edits {
+	for _, path := range slices.Sorted(maps.Keys(t.edits)) {
+		e := t.edits[path]
 		if t.theirs[path].added() && !e.isZero() {
 			if err := CheckPath(path, false); err != nil {
 				return oid{}, err

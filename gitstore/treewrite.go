@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -70,6 +71,31 @@ func (r *Repo) editTree(ctx context.Context, base TreeID, edits []Edit, put func
 	}
 	if err != nil {
 		return TreeID{}, fmt.Errorf("edit tree %s: %w", base, err)
+	}
+	return TreeID(id), nil
+}
+
+// TreeAfter returns the tree that a base becomes by changes, such as
+// [Repo.DiffTrees] lists, and stores nothing. It refuses no name: a change that
+// something stands in the way of is left out. A base with all that a listing
+// shows of another tree differs from that tree in what no listing shows.
+func (r *Repo) TreeAfter(ctx context.Context, base TreeID, changes []Change) (TreeID, error) {
+	hash := func(o object) (oid, error) { return hashObject(o), nil }
+	leaveOut := func(string, string) error { return nil }
+	var edits []pathEdit
+	for _, c := range changes {
+		if c.From != "" {
+			edits = append(edits, pathEdit{path: c.From, removed: true})
+		}
+		edits = append(edits, pathEdit{c.Path, rawEntry{id: oid(c.New)}, c.Kind == Removed})
+	}
+	w := treeWriter{ctx: ctx, repo: r, put: hash, clash: leaveOut}
+	id, err := w.edit(oid(base), "", edits)
+	if err != nil {
+		return TreeID{}, fmt.Errorf("apply changes to tree %s: %w", base, err)
+	}
+	if id == (oid{}) {
+		id = hashObject(object{kind: kindTree})
 	}
 	return TreeID(id), nil
 }
@@ -150,8 +176,8 @@ func (w *treeWriter) edit(base oid, prefix string, edits []pathEdit) (oid, error
 	if err := w.remove(t, prefix, files); err != nil {
 		return oid{}, err
 	}
-	for name, inner := range below {
-		if err := w.descend(t, prefix, name, inner); err != nil {
+	for _, name := range slices.Sorted(maps.Keys(below)) { // in order, so that the same error comes first
+		if err := w.descend(t, prefix, name, below[name]); err != nil {
 			return oid{}, err
 		}
 	}
@@ -245,22 +271,30 @@ func (w *treeWriter) add(t rawTree, prefix string, files []pathEdit) error {
 	return nil
 }
 
-// checkNew checks the names that were not there before.
+// checkNew checks the names that were not there before, in their order.
 func (w *treeWriter) checkNew(t rawTree, prefix string, before map[string]bool) error {
-	for name, was := range before {
-		if _, is := t[name]; was || !is {
+	for _, name := range slices.Sorted(maps.Keys(before)) {
+		if _, is := t[name]; before[name] || !is {
 			continue
 		}
 		if why := unportableName(name); why != "" {
 			return fmt.Errorf("%w %q: %s", ErrUnsafePath, prefix+name, why)
 		}
-		for other := range t {
-			if other != name && sameFolded(name, other) {
-				return w.clash(prefix+name, "differs from "+other+" in case or form only")
-			}
+		if other, found := t.twin(name); found {
+			return w.clash(prefix+name, "differs from "+other+" in case or form only")
 		}
 	}
 	return nil
+}
+
+// twin is the first of the other names that fold to what name does.
+func (t rawTree) twin(name string) (first string, found bool) {
+	for other := range t {
+		if other != name && sameFolded(name, other) && (!found || other < first) {
+			first, found = other, true
+		}
+	}
+	return first, found
 }
 
 // sameFolded compares names as FoldPath does, most of them without folding.

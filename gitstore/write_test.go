@@ -226,6 +226,69 @@ func TestEditTreeFromNothing(t *testing.T) {
 	fsck(t, d)
 }
 
+// Of several names that cannot be, the same is told each time.
+func TestEditTreeTellsTheFirst(t *testing.T) {
+	t.Parallel()
+	r := mustOpen(t, newRepo(t, map[string]string{"A/x": "1", "B": "2", "c": "3"}))
+	base, x := treeAt(t, r, "HEAD"), mustBlob(t, r, "x")
+	for name, edits := range map[string][]Edit{
+		`"a?"`:                 {{Path: "a?", Blob: x}, {Path: "b", Blob: x}, {Path: "b?", Blob: x}},
+		"C differs from c":     {{Path: "b", Blob: x}, {Path: "C", Blob: x}, {Path: "n?", Blob: x}},
+		"X differs from x in":  {{Path: "N/X", Blob: x}, {Path: "N/x", Blob: x}},
+		"B is not a directory": {{Path: "B/x/y", Blob: x}, {Path: "c/x", Blob: x}},
+	} {
+		for range 20 {
+			if _, err := r.EditTree(t.Context(), base, edits); err == nil || !strings.Contains(err.Error(), name) {
+				t.Errorf("%v, want %s", err, name)
+				break
+			}
+		}
+	}
+}
+
+func TestTreeAfter(t *testing.T) {
+	t.Parallel()
+	d := newRepo(t, map[string]string{"a.md": "a", "b.md": "b", "dir/c.md": "c", "gone/x": "x"})
+	r := mustOpen(t, d)
+	base := treeAt(t, r, "HEAD")
+	after := func(edits ...Edit) bool {
+		t.Helper()
+		want := mustEdit(t, r, base, edits...)
+		changes, err := r.DiffTrees(t.Context(), base, want)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := r.TreeAfter(t.Context(), base, changes)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return got == want
+	}
+	x := mustBlob(t, r, "new")
+	for name, edits := range map[string][]Edit{
+		"all kinds":   {{Path: "a.md", Blob: x}, {Path: "b.md", Delete: true}, {Path: "new/d.md", Blob: x}, {Path: "gone/x", Delete: true}},
+		"a rename":    {{Path: "b.md", Delete: true}, {Path: "dir/b.md", Src: []byte("b")}},
+		"nothing":     nil,
+		"all is gone": {{Path: "a.md", Delete: true}, {Path: "b.md", Delete: true}, {Path: "dir/c.md", Delete: true}, {Path: "gone/x", Delete: true}},
+	} {
+		if !after(edits...) {
+			t.Errorf("%s: not the tree that the changes came from", name)
+		}
+	}
+	if after(Edit{Path: "a.md", Blob: x, Mode: ModeExecutable}) {
+		t.Error("what no listing shows was made")
+	}
+
+	// Names that EditTree refuses are made as they are.
+	twins := []Change{{Kind: Added, Path: "cafe\u0301.md", New: x}, {Kind: Added, Path: "caf\u00e9.md", New: x}}
+	tree, err := r.TreeAfter(t.Context(), base, twins)
+	blob := x.String()
+	listing := git(t, d, "ls-tree", base.String()) + "\n100644 blob " + blob + "\tcafe\u0301.md\n100644 blob " + blob + "\tcaf\u00e9.md\n"
+	if want := gitIn(t, d, []byte(listing), "mktree"); err != nil || tree.String() != want {
+		t.Errorf("twins: %s, %v; want %s", tree, err, want)
+	}
+}
+
 // TestEditTreeIsFlat counts the objects that one edit writes in a large vault.
 func TestEditTreeIsFlat(t *testing.T) {
 	t.Parallel()

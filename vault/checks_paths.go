@@ -2,7 +2,6 @@ package vault
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"path"
 	"slices"
@@ -78,7 +77,8 @@ func foldedPath(p string) string {
 
 // hides says what merging changes that no review shows, "" for nothing: symbolic
 // links, submodules, the executable bit. What is shown, made to the branch as it
-// is, must give the tree that it would have.
+// is, must give the tree that it would have. What is wrong with names of files is
+// for twins and path to say.
 func (c *checker) hides(ctx context.Context) (string, error) {
 	into, err := c.repo.Commit(c.into)
 	if err != nil {
@@ -88,13 +88,7 @@ func (c *checker) hides(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", errorf(Internal, "list what merging changes: %w", err)
 	}
-	shown, err := c.repo.EditTree(ctx, into.Tree, shownEdits(changes))
-	if errors.Is(err, gitstore.ErrPathConflict) && len(c.found) > 0 {
-		return "", nil // the twins that were reported
-	}
-	if errors.Is(err, gitstore.ErrUnsafePath) || errors.Is(err, gitstore.ErrPathConflict) {
-		return err.Error(), nil
-	}
+	shown, err := c.repo.TreeAfter(ctx, into.Tree, changes)
 	if err != nil {
 		return "", errorf(Internal, "compare trees: %w", err)
 	}
@@ -102,19 +96,4 @@ func (c *checker) hides(ctx context.Context) (string, error) {
 		return fmt.Sprintf("changes a symbolic link, a submodule or a file's mode: git diff %s %s", short(c.from), short(c.tip)), nil
 	}
 	return "", nil
-}
-
-// shownEdits makes the changes that a review shows.
-func shownEdits(changes []gitstore.Change) (edits []gitstore.Edit) {
-	for _, c := range changes {
-		switch c.Kind {
-		case gitstore.Removed:
-			edits = append(edits, gitstore.Edit{Path: c.Path, Delete: true})
-			continue
-		case gitstore.Renamed:
-			edits = append(edits, gitstore.Edit{Path: c.From, Delete: true})
-		}
-		edits = append(edits, gitstore.Edit{Path: c.Path, Blob: c.New})
-	}
-	return edits
 }

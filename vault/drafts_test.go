@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"kb/draft"
 	"kb/gitstore"
 	"kb/internal/vaulttest"
@@ -133,5 +135,41 @@ func TestDraftsPrivate(t *testing.T) {
 	b.refused("kb_drafts", map[string]any{"name": "only"}, vault.NotFound)
 	if r := person.drafts(nil); r.Total != 2 {
 		t.Errorf("a person: %+v", r)
+	}
+}
+
+// Names that a file system may take for one are reported as that and no more, the
+// same each time that the draft is checked anew.
+func TestDraftOfTwins(t *testing.T) {
+	b := newBot(t, desk)
+	b.git("switch", "--quiet", "--create", "drafts/twins", "main")
+	blob := b.git("rev-parse", "HEAD:notes/limits.md")
+	for _, name := range []string{"cafe\u0301.md", "caf\u00e9.md"} {
+		b.git("update-index", "--add", "--cacheinfo", "100644,"+blob+",notes/"+name)
+	}
+	b.git("commit", "--quiet", "--message", "twins")
+	b.git("switch", "--quiet", "--force", "main")
+	op, _ := vault.FindOp("review_check")
+	var first []vault.CheckFinding
+	for i := range 8 {
+		r, err := vaulttest.Service(t, b.dir).Do(t.Context(), op, []byte(`{"name":"twins"}`), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		found := r.(*vault.ReviewCheck).Checks
+		if i == 0 {
+			first = found
+		}
+		if diff := cmp.Diff(first, found); diff != "" {
+			t.Fatalf("again (-first +now):\n%s", diff)
+		}
+	}
+	if len(first) < 2 || first[0].Check != "protected" || !strings.Contains(first[0].Message, "do not tell") {
+		t.Errorf("%+v", first)
+	}
+	for _, f := range first {
+		if f.Check == "hidden_change" {
+			t.Errorf("hidden: %+v", f)
+		}
 	}
 }
