@@ -87,7 +87,7 @@ func wordsLevel(n *note.Note) (level Visibility) {
 }
 
 // claimRecipe derives claims.
-const claimRecipe = "claim/3 " + note.Recipe
+const claimRecipe = "claim/4 " + note.Recipe
 
 // claims returns what the blobs of docs say. What is not known is read and kept.
 func (v *Vault) claims(ctx context.Context, docs []doc) (map[note.ID]*claim, error) {

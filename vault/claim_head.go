@@ -27,7 +27,7 @@ var (
 // what one merges. Else it is "".
 func unreadHead(n *note.Note, src []byte) string {
 	named := slices.ContainsFunc(n.Fields, func(f note.Field) bool { return strings.EqualFold(f.Key, "visibility") })
-	text := strings.ToLower(strings.ReplaceAll(string(src[:min(len(src), mostHead)]), "\x00", ""))
+	text := headText(src)
 	if named || !strings.Contains(text, "visibility") {
 		return ""
 	}
@@ -37,7 +37,7 @@ func unreadHead(n *note.Note, src []byte) string {
 	case malformed:
 		return text
 	case n.Body > 0:
-		within := slices.ContainsFunc(n.Fields, func(f note.Field) bool { return namesVisibility(f.Value) })
+		within := slices.ContainsFunc(n.Fields, func(f note.Field) bool { return anyProperty(f.Value, namesVisibility) })
 		if within || strings.Contains(head, "visibility") && anchored.MatchString(head) {
 			return head
 		}
@@ -45,6 +45,11 @@ func unreadHead(n *note.Note, src []byte) string {
 		return head
 	}
 	return ""
+}
+
+// headText is what of a note may be its properties, in lower case.
+func headText(src []byte) string {
+	return strings.ToLower(strings.ReplaceAll(string(src[:min(len(src), mostHead)]), "\x00", ""))
 }
 
 // propertiesOf is the part of a text that looks like properties, though blank lines and
@@ -75,17 +80,5 @@ func propertiesOf(text string) string {
 	return text[:at]
 }
 
-// namesVisibility reports whether a value has the key, at any depth.
-func namesVisibility(v any) bool {
-	switch v := v.(type) {
-	case []any:
-		return slices.ContainsFunc(v, namesVisibility)
-	case map[string]any:
-		for key, value := range v {
-			if strings.EqualFold(key, "visibility") || namesVisibility(value) {
-				return true
-			}
-		}
-	}
-	return false
-}
+// namesVisibility reports whether a property is the visibility.
+func namesVisibility(key string, _ any) bool { return strings.EqualFold(key, "visibility") }

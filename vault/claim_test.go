@@ -58,9 +58,54 @@ func TestReadClaim(t *testing.T) {
 		"---\ntitle: x\n---\ndraft: true\n":                                     nil,
 		"Draft: on the nature of notes\n\ndraft: true\n":                        nil,
 		"# Hugo\n\n+++\ndraft = true\n+++\n":                                    nil,
+		"Publish: how we do it\n\nx":                                            nil,
+		"{{header}}\nDraft: it is what it is.\n":                                nil,
 	} {
 		if diff := cmp.Diff(want, readClaim([]byte(src)), cmp.AllowUnexported(claim{})); diff != "" {
 			t.Errorf("%q (-want +got):\n%s", src, diff)
+		}
+	}
+}
+
+// Properties that keep a note from being published: what is not plainly said to be
+// published, or plainly no draft, wherever it stands and in whatever format.
+func TestWithheld(t *testing.T) {
+	for _, properties := range []string{
+		"publish: false", "publish: n", "publish: nope", "publish: never", "publish: 否", "publish: 2099-01-01", "publish: 2",
+		"publish: \"\"", "publish: null", "publish: ~", "publish:", "publish: []", "publish: {web: true}", "publish:\n  - false", "publish: [true, false]",
+		"publish: |\n  false", "publish: !!bool false", "publish: &p no", "? publish\n: false", "PUBLISH: off", "\"publish \": false", "publish:: false",
+		"published: false", "Published: \"no\"", "published: [false]", "published: {web: off}",
+		"draft: y", "draft: true", "draft: maybe", "draft: \"\"", "draft: []", "draft:\n  - true", "draft: {is: false}", "draft: 否",
+		"<<: {publish: false}", "<<: {draft: true}", "title: x\n<<: {draft: true}", "<<: [{publish: no}]", "base: &b {draft: true}\n<<: *b", "base: &b\n  publish: false\n<<: [*b]",
+		"meta: {publish: false}", "kb: {draft: true}", "site:\n  publish: nope", "sites: [{name: a, publish: false}]", "kb: {<<: {draft: true}}", "kb: {<<: [{draft: true}]}", "kb.draft: true",
+		"key: &k publish\n*k : false", "key: &k draft\nz: {*k : true}", "publish: true\nkb: {draft: true}", "publish: true\nPublish: false", "publish: false\npublish: true",
+	} {
+		for _, src := range []string{"---\n" + properties + "\n---\nx", "\n---\ntitle: x\n" + properties + "\n---\nx", "\ufeff\u200b---\n" + properties + "\n---\nx"} {
+			if !readClaim([]byte(src)).withheld() {
+				t.Errorf("published: %q", src)
+			}
+		}
+	}
+	for _, src := range []string{
+		"+++\ntitle = \"x\"\n[kb]\ndraft = true\n+++\n", "+++\nsite.publish = false\n+++\n", "\n+++\nsite.publish = 'never'\n+++\n",
+		"{\"title\": \"x\", \"draft\": true}\n\nx", "{\"title\": \"x\",\n\"publish\": \"not yet\"\n}\nx", ";;;\n\"published\": false\n;;;\nx", "publish:: nope\n\nx", "publish: never\n\nx",
+	} {
+		if !readClaim([]byte(src)).withheld() {
+			t.Errorf("published: %q", src)
+		}
+	}
+}
+
+// Properties that let a note be published.
+func TestNotWithheld(t *testing.T) {
+	for _, properties := range []string{
+		"publish: true", "publish: Yes", "publish: on", "publish: 1", "publish: y", "publish: \"TRUE\"", "publish: [true]", "publish:\n  - true",
+		"draft: false", "draft: No", "draft: off", "draft: 0", "draft: n", "draft: \"false\"", "draft:", "draft: null", "draft: [false]",
+		"published: true", "published:", "published: 2019-05-01", "published: O'Reilly, 2019", "published: [2019]",
+		"status: draft", "tags: [draft, publish]", "publisher: no", "drafts: true", "<<: {publish: true}", "kb: {draft: false, publish: true}", "title: 'Draft: a study of what to publish'",
+	} {
+		if src := "---\ntitle: x\n" + properties + "\n---\nx"; readClaim([]byte(src)).withheld() {
+			t.Errorf("kept out: %q", src)
 		}
 	}
 }

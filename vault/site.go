@@ -50,7 +50,7 @@ func (r *SiteBuilt) Text(t *Text) {
 		t.Printf("%s\n", t.Warn(r.Notice))
 	}
 	if r.Left > 0 {
-		t.Printf("%s not published: private, excluded, publish: false or draft: true\n", plural(r.Left, "note"))
+		t.Printf("%s not published: private, excluded, or kept out by publish, draft or published\n", plural(r.Left, "note"))
 	}
 }
 
@@ -63,7 +63,7 @@ var siteBuildOp = define(Op{
 }, (*Vault).SiteBuild)
 
 // SiteBuild renders a view - the base branch's commit unless at says otherwise -
-// as a static site. Notes that are not public, unless p says otherwise, that are drafts, say publish: false, or
+// as a static site. Notes that are not public, unless p says otherwise, whose properties withhold them, or
 // that site.exclude names are in no part of it.
 func (v *Vault) SiteBuild(ctx context.Context, p SiteBuildParams) (*SiteBuilt, error) {
 	start := time.Now()

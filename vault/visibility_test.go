@@ -279,6 +279,13 @@ func unpacked(t *testing.T, script []byte) []byte {
 
 var packedScript = regexp.MustCompile(`^kb\.[a-zA-Z]+\("([A-Za-z0-9+/=]+)"\)\n$`)
 
+// withholding are properties of notes that are not to be published, or may not be.
+var withholding = []string{
+	"<<: {publish: false}", "<<: {draft: true}", "publish:\n  - false", "publish: n", "publish: nope", "publish: never", "publish: 否",
+	"publish: 2099-01-01", "publish: \"\"", "publish: null", "publish:", "draft: y", "draft: maybe",
+	"meta: {publish: false}", "kb: {draft: true}", "site:\n  publish: no", "published: false",
+}
+
 // What says that it is not to be published, now or then, and what is excluded is in
 // no file of a site, not even its name.
 func TestSiteWithheld(t *testing.T) {
@@ -324,10 +331,18 @@ Four is public now.
 -- @rename private/qwfpformer.md five.md --
 -- @commit 2024-01-02 second --
 `)
+	for i, properties := range withholding {
+		src := fmt.Sprintf("---\n%s\n---\n# qwfpsaid%c\nqwfpsaidbody of [[index]].\n", properties, 'a'+i)
+		if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("qwfpsaid%c.md", 'a'+i)), []byte(src), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	vaulttest.Git(t, dir, "add", ".")
+	vaulttest.Git(t, dir, "commit", "-m", "third")
 	s := vaulttest.ServiceIn(t, dir, t.TempDir(), vault.Person)
 	out := filepath.Join(t.TempDir(), "site")
 	built := do[vault.SiteBuilt](t, s, "kb_site_build", map[string]any{"out": out, "visibility": "private"})
-	if built.Pages != 3 || built.Left != 3 {
+	if built.Pages != 3 || built.Left != 3+len(withholding) {
 		t.Errorf("%d pages, %d left out", built.Pages, built.Left)
 	}
 	found := canaries(t, out)
