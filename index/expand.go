@@ -161,6 +161,30 @@ func (e *evaluation) otherwise(u *unit, res *Result) error {
 	return e.collect(u)
 }
 
+// The last word of a query of up to shortQuery words that stands in no path may be
+// the beginning of one that does, although notes have it: while a name is typed. At
+// most maxCompletions are looked at.
+const (
+	shortQuery     = 5
+	maxCompletions = 64
+)
+
+// completions are the words of paths that begin as u does, each as a bonus for the
+// notes that are called so.
+func (e *evaluation) completions(u *unit) (units []*unit) {
+	if c, _ := classAt([]byte(u.raw), 0); c != letter || utf8.RuneCountInString(u.raw) < 3 {
+		return nil
+	}
+	if slices.ContainsFunc(u.terms, func(t string) bool { return len(e.v.names.lookup(t)) > 0 }) {
+		return nil
+	}
+	terms := e.v.names.beginning(u.raw)
+	for _, t := range terms[:min(len(terms), maxCompletions)] {
+		units = append(units, &unit{word: u.word, terms: []string{t}, fields: 1 << fieldName, factor: prefixFactor, extra: true, scored: true, raw: t, times: 1})
+	}
+	return units
+}
+
 // levenshteins are slow to make and safe to share.
 var levenshteins = sync.OnceValue(func() (b [3]*levenshtein.LevenshteinAutomatonBuilder) {
 	for d := 1; d <= 2; d++ {

@@ -41,9 +41,13 @@ func (v *View) searchText(ctx context.Context, q Query) (*Result, error) {
 
 // evaluate looks up every unit and adds up scores.
 func (e *evaluation) evaluate(p *plan, res *Result) error {
-	for i, u := range p.units {
+	for i := 0; i < len(p.units); i++ {
+		u := p.units[i]
 		if err := e.collect(u); err != nil {
 			return err
+		}
+		if len(e.touched) > 0 && u.last && u.open && p.words <= shortQuery {
+			p.units = append(p.units, e.completions(u)...)
 		}
 		if len(e.touched) == 0 && u.open && !u.neg {
 			if err := e.otherwise(u, res); err != nil {

@@ -239,6 +239,28 @@ func TestSearchSpelling(t *testing.T) {
 	}
 }
 
+// A last word that some note has may be the beginning of another in a name.
+func TestCompletions(t *testing.T) {
+	v := vaultOf("-- a.md --\nan int here, int there\n-- interfaces.md --\nfunctions of types\n-- b.md --\ninterfaces\n-- c.md --\nfunctions\n").view(t)
+	for _, c := range []struct{ query, want string }{
+		{"int", "a.md interfaces.md"},                // not b.md, which is not called so
+		{"functions int", "interfaces.md a.md c.md"}, // its name decides
+		{"int functions", "a.md c.md interfaces.md"}, // the last word alone
+		{"an", "a.md"},
+		{"+int functions", "a.md"},
+		{"function int", "interfaces.md a.md c.md"},
+		{"int zero one two three four", "a.md"},
+		{"zero one two three four int", "a.md"},
+	} {
+		if got := paths(v, search(t, v, Query{Text: c.query})); got != c.want {
+			t.Errorf("%q = %q, want %q", c.query, got, c.want)
+		}
+	}
+	if r := search(t, v, Query{Text: "int"}); len(r.Missing)+len(r.Corrected) > 0 {
+		t.Errorf("%+v", r)
+	}
+}
+
 func TestSpellingStaysInItsLetters(t *testing.T) {
 	v := vaultOf("-- a.md --\ncafeteria лошадка\n-- b.md --\nжfeteria kafeteria\n-- c.md --\nkafeteria\n-- zebraish.md --\nx\n").view(t)
 	for _, c := range []struct{ query, want string }{

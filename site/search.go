@@ -93,7 +93,7 @@ type searchIndex struct {
 }
 
 // searchVersion is the format's: a client reads its own only.
-const searchVersion = 3
+const searchVersion = 4
 
 // search writes the search data: docs/reference/format.md, "Sites".
 func (b *builder) search(ctx context.Context) error {

@@ -10,6 +10,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // errNoPart says that search data of the build before is missing, or is not what
@@ -75,16 +76,21 @@ func (b *builder) putPartOf(kind, name, of string, data []byte) (check string, e
 	return checkOf(data), b.out.put(file, key, raw)
 }
 
+// deflaters are dear to make.
+var deflaters = sync.Pool{New: func() any {
+	w, _ := flate.NewWriter(nil, flate.DefaultCompression) // fails only for other levels
+	return w
+}}
+
 func deflate(data []byte) ([]byte, error) {
 	var packed bytes.Buffer
-	w, err := flate.NewWriter(&packed, flate.DefaultCompression)
-	if err != nil {
-		return nil, err
-	}
+	w := deflaters.Get().(*flate.Writer)
+	defer deflaters.Put(w)
+	w.Reset(&packed)
 	if _, err := w.Write(data); err != nil {
 		return nil, err
 	}
-	err = w.Close()
+	err := w.Close()
 	return packed.Bytes(), err
 }
 

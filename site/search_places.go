@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"slices"
 	"unicode"
+	"unicode/utf8"
 )
 
 // places is where terms stand in the notes, by hash. For each note that has one:
@@ -111,14 +112,20 @@ func room(words int) int {
 // in a search.
 func wordsInLines(text []byte) (lines []int) {
 	n, inside := 0, false
-	for _, c := range string(text) {
-		switch dense := unicode.In(c, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar, unicode.Tibetan); {
+	for i := 0; i < len(text); {
+		c, size := rune(text[i]), 1
+		if c >= utf8.RuneSelf {
+			c, size = utf8.DecodeRune(text[i:])
+		}
+		i += size
+		switch {
 		case c == '\n':
 			if n > 0 {
 				lines = append(lines, n)
 			}
 			n, inside = 0, false
-		case unicode.IsLetter(c), unicode.IsDigit(c), unicode.IsMark(c):
+		case 'a' <= c|0x20 && c|0x20 <= 'z', '0' <= c && c <= '9', c >= utf8.RuneSelf && unicode.In(c, unicode.L, unicode.N, unicode.M):
+			dense := c >= utf8.RuneSelf && unicode.In(c, denseScripts...)
 			if dense || !inside {
 				n++
 			}
@@ -131,6 +138,11 @@ func wordsInLines(text []byte) (lines []int) {
 		lines = append(lines, n)
 	}
 	return lines
+}
+
+// denseScripts have no spaces between words.
+var denseScripts = []*unicode.RangeTable{
+	unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar, unicode.Tibetan,
 }
 
 // add adds the places of one term in a note, by field and place.

@@ -28,7 +28,9 @@ const (
 // ends.
 var (
 	wordRun = run{kind: "words", target: wordShard, skip: func(r *partReader) {
-		if r.skipPostings() > 0 {
+		if r.skipPostings() == 0 {
+			r.take(1)
+		} else {
 			r.take(r.number())
 		}
 	}}
@@ -177,7 +179,8 @@ func termItems(term string, notes []termIn, segment int) (word, segments []item)
 		return []item{{key: term, data: append(uvarints(list, len(where)), where...)}}, nil
 	}
 	if !isTag(term) {
-		word = []item{{key: term, data: uvarints(nil, 0)}}
+		named := slices.ContainsFunc(notes, func(t termIn) bool { return t.Name || t.Folder })
+		word = []item{{key: term, data: uvarints(nil, 0, boolInt(named))}}
 	}
 	from, key, size := 0, term, 0
 	for i := range notes {

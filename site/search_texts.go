@@ -15,7 +15,7 @@ import (
 const (
 	rowsShard  = 16
 	largeSite  = 16 << 10
-	textsShard = 8 << 10
+	textsShard = 6 << 10
 )
 
 // row is a note as a result shows it.

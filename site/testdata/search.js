@@ -3,7 +3,7 @@ var import_node_fs = require("node:fs");
 var import_node_readline = require("node:readline");
 
 // search/data.ts
-var version = 3;
+var version = 4;
 async function unpack(packed) {
   const raw = Uint8Array.from(atob(packed), (c) => c.charCodeAt(0));
   const stream = new Blob([raw]).stream().pipeThrough(new DecompressionStream("deflate-raw"));
@@ -128,7 +128,8 @@ function readWords(b) {
   const out = /* @__PURE__ */ new Map();
   r.keys((key) => {
     const postings = r.postings();
-    out.set(key, postings.notes.length ? { postings, places: r.take(r.number()) } : {});
+    if (!postings.notes.length) out.set(key, { named: r.number() === 1 });
+    else out.set(key, { named: postings.kinds.some((kind) => kind >> 6), postings, places: r.take(r.number()) });
   });
   return out;
 }
@@ -279,11 +280,12 @@ var Data = class {
     });
     return new Map((await Promise.all(lists)).flat());
   }
-  // beginning returns the terms that begin so, but no tags.
-  async beginning(prefix) {
+  // beginning returns the terms that begin so, but no tags: all, or those of paths.
+  async beginning(prefix, named = false) {
     const { words: words2 } = await this.begin();
     const shards = await Promise.all(covering(words2.first, prefix).map((i) => this.shard(words2, i, readWords)));
-    return shards.flatMap((s) => [...s.keys()]).filter((term) => term.startsWith(prefix) && term[0] !== "");
+    const found = shards.flatMap((s) => [...s]).filter(([term, word]) => term.startsWith(prefix) && term[0] !== "" && (word.named || !named));
+    return found.map(([term]) => term);
   }
   // ending returns the words of so many characters that end so.
   async ending(length, end) {
@@ -800,6 +802,8 @@ var obsoleteFactor = 0.5;
 var prefixFactor = 0.7;
 var spellFactor = 0.6;
 var maxExpansions = 4096;
+var shortQuery = 5;
+var maxCompletions = 64;
 var noPlace = -2;
 var Engine = class {
   constructor(data, analyzer, stops) {
@@ -821,7 +825,7 @@ var Engine = class {
     const cover = /* @__PURE__ */ new Map();
     for (const u of p.units) for (const t of u.phrase || u.terms) void this.data.postings(t).catch(() => {
     });
-    for (const u of p.units) await this.look(u, p, found, score, cover);
+    for (let i = 0; i < p.units.length; i++) await this.look(p.units[i], p, found, score, cover);
     let wanted = 0;
     for (const u of p.units) if (u.scored && !u.extra) wanted += u.idf;
     const notes = p.sets ? this.allowed(p.root, false) : score.keys();
@@ -840,6 +844,7 @@ var Engine = class {
   // look looks a unit up and adds its scores.
   async look(u, p, found, score, cover) {
     await this.collect(u);
+    if (this.weight.size && u.last && u.open && p.words <= shortQuery) p.units.push(...await this.completions(u));
     if (!this.weight.size && u.open && !u.neg) await this.otherwise(u, found);
     if (!this.weight.size && !u.extra && !u.neg && !found.missing.includes(u.word)) found.missing.push(u.word);
     if (p.sets) u.set = new Set(this.weight.keys());
@@ -865,7 +870,7 @@ var Engine = class {
   async collectTerm(term, fields) {
     const p = await this.data.postings(term);
     if (!p) return 0;
-    await this.data.ready(p.notes);
+    await this.data.ready(p.notes.filter((_, i) => p.kinds[i] & fields & 63));
     for (let i = 0; i < p.notes.length; i++) {
       const stored = this.weigh(p, i, fields);
       if (stored > 0) this.add(p.notes[i], stored);
@@ -925,6 +930,17 @@ var Engine = class {
       if (u.fields & 1 << nameField && first[nameField].size && count(nameField) > 0) named.push(note);
     }
     for (const note of named) this.add(note, nameWeight);
+  }
+  // completions are the words of paths that begin as u does, each as a bonus for the
+  // notes that are called so.
+  async completions(u) {
+    const chars2 = Array.from(u.raw);
+    if (classOf(chars2[0]) !== 1 || chars2.length < 3) return [];
+    for (const t of u.terms) if ((await this.data.postings(t))?.kinds.some((kind) => kind >> 6)) return [];
+    const terms = (await this.data.beginning(u.raw, true)).slice(0, maxCompletions);
+    for (const t of terms) void this.data.postings(t).catch(() => {
+    });
+    return terms.map((t) => ({ ...unit(u.word, nameField), terms: [t], factor: prefixFactor, extra: true, scored: true, raw: t, times: 1 }));
   }
   // otherwise reads a word that no note has as the beginning of one, or in another
   // spelling.

@@ -21,7 +21,7 @@ export interface Index {
   stems: Record<string, string>;
 }
 
-export const version = 3;
+export const version = 4;
 
 export interface Row {
   t: string;
@@ -215,6 +215,7 @@ function readTerms(b: Uint8Array): Listed {
 
 // Word is a term of the vocabulary, with what it is to its notes if it is rare.
 interface Word {
+  named: boolean; // it stands in a path
   postings?: Postings;
   places?: Uint8Array;
 }
@@ -224,7 +225,8 @@ function readWords(b: Uint8Array): Map<string, Word> {
   const out = new Map<string, Word>();
   r.keys((key) => {
     const postings = r.postings();
-    out.set(key, postings.notes.length ? { postings, places: r.take(r.number()) } : {});
+    if (!postings.notes.length) out.set(key, { named: r.number() === 1 });
+    else out.set(key, { named: postings.kinds.some((kind) => kind >> 6), postings, places: r.take(r.number()) });
   });
   return out;
 }
@@ -396,11 +398,12 @@ export class Data {
     return new Map((await Promise.all(lists)).flat());
   }
 
-  // beginning returns the terms that begin so, but no tags.
-  async beginning(prefix: string): Promise<string[]> {
+  // beginning returns the terms that begin so, but no tags: all, or those of paths.
+  async beginning(prefix: string, named = false): Promise<string[]> {
     const { words } = await this.begin();
     const shards = await Promise.all(covering(words.first, prefix).map((i) => this.shard(words, i, readWords)));
-    return shards.flatMap((s) => [...s.keys()]).filter((term) => term.startsWith(prefix) && term[0] !== "\u0001");
+    const found = shards.flatMap((s) => [...s]).filter(([term, word]) => term.startsWith(prefix) && term[0] !== "\u0001" && (word.named || !named));
+    return found.map(([term]) => term);
   }
 
   // ending returns the words of so many characters that end so.

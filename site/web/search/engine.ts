@@ -1,7 +1,7 @@
 // Ranking, as the server's: docs/reference/ranking.md, "Score", is the rule, and
 // the order of every sum is the server's too, so that scores are equal to the bit.
 import { type Data, type Places, type Postings, compareBytes } from "./data";
-import { type Node, Op, type Plan, type Unit, allFields, plan } from "./query";
+import { type Node, Op, type Plan, type Unit, allFields, plan, unit } from "./query";
 import type { Analyzer } from "./words";
 import { classOf } from "./words";
 
@@ -15,6 +15,8 @@ const obsoleteFactor = 0.5;
 const prefixFactor = 0.7;
 const spellFactor = 0.6;
 const maxExpansions = 4096;
+const shortQuery = 5; // words
+const maxCompletions = 64;
 const noPlace = -2;
 
 export interface Hit {
@@ -48,7 +50,7 @@ export class Engine {
     const score = new Map<number, number>();
     const cover = new Map<number, number>();
     for (const u of p.units) for (const t of u.phrase || u.terms) void this.data.postings(t).catch(() => {}); // side by side
-    for (const u of p.units) await this.look(u, p, found, score, cover);
+    for (let i = 0; i < p.units.length; i++) await this.look(p.units[i], p, found, score, cover); // which may add some
     let wanted = 0;
     for (const u of p.units) if (u.scored && !u.extra) wanted += u.idf;
     const notes: Iterable<number> = p.sets ? this.allowed(p.root, false) : score.keys();
@@ -68,6 +70,7 @@ export class Engine {
   // look looks a unit up and adds its scores.
   private async look(u: Unit, p: Plan, found: Found, score: Map<number, number>, cover: Map<number, number>): Promise<void> {
     await this.collect(u);
+    if (this.weight.size && u.last && u.open && p.words <= shortQuery) p.units.push(...(await this.completions(u)));
     if (!this.weight.size && u.open && !u.neg) await this.otherwise(u, found);
     if (!this.weight.size && !u.extra && !u.neg && !found.missing.includes(u.word)) found.missing.push(u.word);
     if (p.sets) u.set = new Set(this.weight.keys());
@@ -96,7 +99,7 @@ export class Engine {
   private async collectTerm(term: string, fields: number): Promise<number> {
     const p = await this.data.postings(term);
     if (!p) return 0;
-    await this.data.ready(p.notes);
+    await this.data.ready(p.notes.filter((_, i) => p.kinds[i] & fields & 63)); // whose lengths count
     for (let i = 0; i < p.notes.length; i++) {
       const stored = this.weigh(p, i, fields);
       if (stored > 0) this.add(p.notes[i], stored);
@@ -160,6 +163,17 @@ export class Engine {
       if (u.fields & (1 << nameField) && first[nameField].size && count(nameField) > 0) named.push(note);
     }
     for (const note of named) this.add(note, nameWeight);
+  }
+
+  // completions are the words of paths that begin as u does, each as a bonus for the
+  // notes that are called so.
+  private async completions(u: Unit): Promise<Unit[]> {
+    const chars = Array.from(u.raw);
+    if (classOf(chars[0]) !== 1 || chars.length < 3) return [];
+    for (const t of u.terms) if ((await this.data.postings(t))?.kinds.some((kind) => kind >> 6)) return []; // it stands in a path
+    const terms = (await this.data.beginning(u.raw, true)).slice(0, maxCompletions);
+    for (const t of terms) void this.data.postings(t).catch(() => {}); // side by side
+    return terms.map((t) => ({ ...unit(u.word, nameField), terms: [t], factor: prefixFactor, extra: true, scored: true, raw: t, times: 1 }));
   }
 
   // otherwise reads a word that no note has as the beginning of one, or in another

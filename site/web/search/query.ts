@@ -264,7 +264,7 @@ function fill(p: Plan, n: Node, a: Analyzer, stops: Set<string>, seen: Map<strin
   }
 }
 
-const unit = (word: string, field: number): Unit => ({
+export const unit = (word: string, field: number): Unit => ({
   word, terms: [], phrase: null, fields: field === anyField ? allFields : 1 << field, factor: 1, extra: false, whole: false, neg: false,
   prefix: false, scored: false, stop: false, open: false, raw: "", last: false, times: 0, df: 0, idf: 0, set: null,
 });
