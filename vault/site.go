@@ -110,7 +110,7 @@ func (v *Vault) siteBuild(ctx context.Context, p SiteBuildParams) (*SiteBuilt, e
 	if err != nil {
 		return nil, err
 	}
-	v.leave(trail, set, built)
+	w.leave(trail, set, built)
 	return w.siteBuilt(p, built, set.left), nil
 }
 

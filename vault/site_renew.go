@@ -27,6 +27,9 @@ func (v *Vault) siteRenewed(ctx context.Context, p SiteBuildParams, bases []base
 	if t == nil {
 		return nil, errAnew("nothing is kept")
 	}
+	if t.live {
+		return v.siteFollowed(ctx, p, bases, t)
+	}
 	before, err := t.last()
 	if err != nil {
 		return nil, errAnew("%v", err)
@@ -58,11 +61,16 @@ func (v *Vault) siteRenewed(ctx context.Context, p SiteBuildParams, bases []base
 }
 
 // leave keeps what a build of all notes made, for the next one.
-func (v *Vault) leave(t *trail, set *siteSet, built *site.Built) {
-	if t == nil || set.gaps || !t.tips && !v.scope().all {
+func (w *view) leave(t *trail, set *siteSet, built *site.Built) {
+	if t == nil || set.gaps || !t.tips && !w.v.scope().all {
 		return
 	}
-	t.leave(&steps{Docs: len(set.Docs), Left: set.left, Cut: set.cut, Hidden: set.hidden, site: built.Kept})
+	s := &steps{Docs: len(set.Docs), Left: set.left, Cut: set.cut, Hidden: set.hidden, site: built.Kept}
+	if t.live {
+		w.leaveTree(t, s, nil)
+		return
+	}
+	t.leave(s)
 }
 
 // siteRenewal is the notes that changed since a build. Its view has no others.
@@ -73,6 +81,8 @@ type siteRenewal struct {
 	was    map[docKey]note.ID
 	claims map[note.ID]*claim // of the notes and their versions
 	alone  *index.Segments    // to read words of single notes
+
+	read func(ctx context.Context, collection string, blob note.ID) ([]byte, error) // as [site.Set] has it
 }
 
 // changesOf adds the notes of a repository that commits after one changed.
@@ -148,6 +158,10 @@ func (r *siteRenewal) edits(ctx context.Context) (*site.Edits, error) {
 	if err != nil {
 		return nil, err
 	}
+	if r.read == nil {
+		r.read = frame.Read
+	}
+	frame.Read = r.read
 	notes := map[note.ID]*note.Note{}
 	for _, d := range r.docs {
 		if notes[d.blob], err = x.Note(d.blob, d.bytes); err != nil {
@@ -169,7 +183,7 @@ func (r *siteRenewal) edits(ctx context.Context) (*site.Edits, error) {
 	return &site.Edits{
 		Set: frame, MostVersions: mostVersions, Average: index.Average, Alone: r.searchAlone,
 		Note: func(ctx context.Context, d *site.Doc) (*note.Note, error) {
-			return x.Note(d.Blob, func() ([]byte, error) { return r.readBlob(ctx, d.Collection, d.Blob) })
+			return x.Note(d.Blob, func() ([]byte, error) { return r.read(ctx, d.Collection, d.Blob) })
 		},
 	}, nil
 }
@@ -217,7 +231,7 @@ func (r *siteRenewal) addVersions(docs []*site.Doc) error {
 
 // searchAlone is what a doc adds to the search if it has the bytes of a blob.
 func (r *siteRenewal) searchAlone(ctx context.Context, d *site.Doc, blob note.ID) (*site.SearchNote, error) {
-	raw, err := r.readBlob(ctx, d.Collection, blob)
+	raw, err := r.read(ctx, d.Collection, blob)
 	if err != nil {
 		return nil, err
 	}

@@ -2,6 +2,7 @@ package vault_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"maps"
@@ -11,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -39,6 +41,51 @@ func TestSiteFollowsVault(t *testing.T) {
 	}
 }
 
+// A site of a work tree follows it, too, in the process that looks at it.
+func TestSiteFollowsWorkTree(t *testing.T) {
+	seeds := uint64(2)
+	if os.Getenv("KB_LONG") != "" {
+		seeds = 30
+	}
+	for seed := range seeds {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			f := newFollowed(t, seed+1000)
+			f.stays = true
+			edited := ""
+			for step := range 30 {
+				f.at = "worktree"
+				switch f.r.IntN(16) {
+				case 0:
+					f.put(fmt.Sprintf("notes/new%d.md", step), f.text(step))
+				case 1:
+					f.remove(f.known())
+				case 2:
+					f.put(f.known(), f.text(f.r.IntN(30)))
+				case 3:
+					f.commit("work")
+				case 4:
+					f.now = f.now.AddDate(0, 0, 1)
+				case 5:
+					f.git("checkout", "--quiet", ".")
+					f.reread()
+				case 6:
+					f.harm()
+				case 7: // nothing
+				default:
+					if edited == "" || f.notes[edited] == "" || f.r.IntN(3) == 0 {
+						edited = f.known()
+					}
+					f.put(edited, f.notes[edited]+"\n"+f.words()+"\n")
+				}
+				f.build(step)
+			}
+			if f.anew > f.builds*3/4 || f.anew < 3 {
+				t.Errorf("%d of %d builds were of all notes", f.anew, f.builds)
+			}
+		})
+	}
+}
+
 // followed is a vault that changes at random, and a site that follows it.
 type followed struct {
 	t     *testing.T
@@ -54,6 +101,8 @@ type followed struct {
 	vault        *vault.Vault
 	store        *vault.Store
 	configured   bool // since it was opened
+	stays        bool // in one process
+	now          time.Time
 	builds, anew int
 }
 
@@ -66,7 +115,7 @@ site: {title: Garden %d, related: never, exclude: ["hidden/**"]}
 `
 
 func newFollowed(t *testing.T, seed uint64) *followed {
-	f := &followed{t: t, r: rand.New(rand.NewPCG(seed, 21)), dir: vaulttest.Repo(t, ""), out: filepath.Join(t.TempDir(), "out"), cache: t.TempDir(), notes: map[string]string{}}
+	f := &followed{t: t, r: rand.New(rand.NewPCG(seed, 21)), dir: vaulttest.Repo(t, ""), out: filepath.Join(t.TempDir(), "out"), cache: t.TempDir(), notes: map[string]string{}, now: time.Date(2024, 5, 6, 7, 8, 9, 0, time.UTC)}
 	vaulttest.Write(t, f.dir, "kb.yaml", fmt.Sprintf(followedConfig, 0))
 	vaulttest.Write(t, f.dir, "notes/pic.png", "a picture")
 	vaulttest.Write(t, f.dir, "outside.txt", "no note")
@@ -277,8 +326,11 @@ func (f *followed) busy() {
 
 func (f *followed) reread() {
 	clear(f.notes)
-	for _, path := range strings.Split(vaulttest.Git(f.t, f.dir, "ls-files", "*.md"), "\n") {
+	for _, path := range strings.Split(vaulttest.Git(f.t, f.dir, "ls-files", "--cached", "--others", "--exclude-standard", "*.md"), "\n") {
 		raw, err := os.ReadFile(filepath.Join(f.dir, path))
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // it was removed, and that is not committed
+		}
 		if err != nil {
 			f.t.Fatal(err)
 		}
@@ -312,9 +364,10 @@ func (f *followed) harm() {
 func (f *followed) build(step int) {
 	f.t.Helper()
 	v := f.vault
-	if v == nil || f.r.IntN(3) == 0 || f.configured {
+	if v == nil || f.r.IntN(3) == 0 && !f.stays || f.configured {
 		v, f.configured = f.open(), false
 	}
+	v.SetNow(f.now)
 	p := vault.SiteBuildParams{Out: f.out, Visibility: "public"}
 	p.At = f.at
 	f.builds++

@@ -24,6 +24,7 @@ type trail struct {
 	key   string // all that a site depends on beside what its commits say
 	bases []trailBase
 	tips  bool // the commits are those of the branches that say who sees what
+	live  bool // the site is of work trees: what is left is in memory
 }
 
 // trailBase is what a repository contributed.
@@ -50,8 +51,7 @@ const (
 	mostTrails = 16 // files of them
 )
 
-// siteTrail is the trail of the site that p asks for; nil where none is kept, since
-// nothing is or since what is built is no commit's.
+// siteTrail is the trail of the site that p asks for; nil where none is kept.
 func (v *Vault) siteTrail(p SiteBuildParams, bases []base) (*trail, error) {
 	s := v.store
 	if s.facts == nil || len(bases) == 0 {
@@ -59,9 +59,10 @@ func (v *Vault) siteTrail(p SiteBuildParams, bases []base) (*trail, error) {
 	}
 	t := &trail{store: s, tips: true}
 	for _, b := range bases {
-		if b.worktree || !b.tree.IsZero() || b.commit.IsZero() {
+		if !b.tree.IsZero() || b.commit.IsZero() {
 			return nil, nil
 		}
+		t.live = t.live || b.worktree
 		tip, err := v.baseBranch(b.repo)
 		t.tips = t.tips && err == nil && tip == b.commit
 		t.bases = append(t.bases, trailBase{b.repo.GitDir(), b.commit})
@@ -72,7 +73,7 @@ func (v *Vault) siteTrail(p SiteBuildParams, bases []base) (*trail, error) {
 	}
 	hash := sha256.Sum256([]byte(out))
 	t.file = filepath.Join(s.dir, trailDir, hex.EncodeToString(hash[:10]))
-	key, err := json.Marshal([]any{trailForm, Version, site.Recipe, s.recipes(v.cfg.Language), datesRecipe, pastRecipe, claimRecipe, v.cfg.hash(), v.scope().key(), out, p.BaseURL, p.Title})
+	key, err := json.Marshal([]any{trailForm, Version, site.Recipe, s.recipes(v.cfg.Language), datesRecipe, pastRecipe, claimRecipe, v.cfg.hash(), v.scope().key(), out, p.BaseURL, p.Title, t.live})
 	if err != nil {
 		return nil, err
 	}

@@ -53,6 +53,7 @@ type shared struct {
 	stands    *standing                 // what base branches said last of who sees their notes
 	bygones   map[string]*bygone        // where notes were that somebody does not see now, by [sight.key]
 	checked   map[string][]CheckFinding // what was wrong with drafts
+	trees     []*builtTree              // what sites of work trees were made of, the last ones
 	now       func() time.Time
 }
 
