@@ -12,6 +12,7 @@ var (
 	ErrNoRevision    = errors.New("unknown revision")
 	ErrAmbiguous     = errors.New("ambiguous revision")
 	ErrNotFound      = errors.New("object not found")
+	ErrMissing       = missing{} // an object that others name; it is an ErrNotFound
 	ErrTooLarge      = errors.New("too large")
 	ErrCorrupt       = errors.New("corrupt object")
 	ErrChanged       = errors.New("file has changed")
@@ -26,6 +27,11 @@ var (
 	ErrNoGit         = errors.New("the git program is needed and not installed")
 	ErrUnrelated     = errors.New("no common ancestor")
 )
+
+type missing struct{}
+
+func (missing) Error() string        { return ErrNotFound.Error() }
+func (missing) Is(target error) bool { return target == ErrNotFound }
 
 // Problem codes: why something is missing from a listing.
 const (

@@ -116,11 +116,11 @@ func (r *Repo) search(l *packList, id oid) (object, error) {
 func (r *Repo) missing(l *packList) error {
 	switch {
 	case r.partial:
-		return fmt.Errorf("%w: this is a partial clone; `git fetch --refetch --no-filter` brings what it left out", ErrNotFound)
+		return fmt.Errorf("%w: this is a partial clone; `git fetch --refetch --no-filter` brings what it left out", ErrMissing)
 	case len(l.broken) > 0:
-		return fmt.Errorf("%w, and a pack cannot be read: %w", ErrNotFound, l.broken[0])
+		return fmt.Errorf("%w, and a pack cannot be read: %w", ErrMissing, l.broken[0])
 	}
-	return ErrNotFound
+	return ErrMissing
 }
 
 func (o object) verify(id oid) error {

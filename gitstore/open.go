@@ -10,6 +10,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"kb/note"
 )
 
 // Repo is an open repository. Its methods may be called concurrently.
@@ -276,6 +278,18 @@ func objectDirs(dir string) []string {
 	add(dir, 0)
 	return dirs
 }
+
+// Partial reports whether objects may be missing by intention.
+func (r *Repo) Partial() bool { return r.partial }
+
+// Shallow reports whether history ends where somebody cut it.
+func (r *Repo) Shallow() (bool, error) {
+	ends, err := r.shallow()
+	return len(ends) > 0, err
+}
+
+// Has reports whether the repository has a blob, without reading it.
+func (r *Repo) Has(id note.ID) bool { return r.has(oid(id)) }
 
 // shallow returns the commits whose parents the repository does not have.
 func (r *Repo) shallow() (map[CommitID]bool, error) {

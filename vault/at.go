@@ -24,6 +24,7 @@ type Seen struct {
 	Worktree    bool              `json:"worktree,omitempty" schema:"-"`    // the files as they are on disk
 	Tree        string            `json:"tree,omitempty" schema:"-"`        // identity of a work tree view's notes
 	Uncommitted *int              `json:"uncommitted,omitempty" schema:"-"` // notes of a work tree view that differ from its commit
+	Unread      int               `json:"unread,omitempty" schema:"-"`      // notes that git does not have, as in a partial clone: the answer knows nothing of them
 }
 
 // base is what one repository contributes to a view.
@@ -148,7 +149,7 @@ func baseKey(bases []base) string {
 
 // seen tells what was read.
 func (w *view) seen() Seen {
-	s := Seen{Worktree: w.worktree, Tree: w.tree}
+	s := Seen{Worktree: w.worktree, Tree: w.tree, Unread: w.gaps.count()}
 	if w.worktree {
 		n := 0
 		for i := range w.docs {

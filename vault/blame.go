@@ -100,10 +100,10 @@ func (v *Vault) findPart(ctx context.Context, name, at string) (found, string, e
 func (f found) origins(ctx context.Context, d doc) ([]gitstore.Origin, error) {
 	repo, full := d.col.repo, d.col.full(d.path)
 	committed, err := repo.Blame(ctx, f.commitOf(d.col), full)
-	if errors.Is(err, gitstore.ErrNotFound) { // the file, or a version of it
-		if _, ferr := repo.File(f.commitOf(d.col), full); ferr == nil {
-			return nil, errorf(NotFound, "%w", err)
-		}
+	switch {
+	case errors.Is(err, gitstore.ErrMissing): // a version of it
+		return nil, errorf(NotFound, "%w", err)
+	case errors.Is(err, gitstore.ErrNotFound):
 		committed, err = nil, nil
 	}
 	if err != nil {

@@ -288,7 +288,7 @@ func (d *Digest) tokens() int {
 
 // Text writes the overview.
 func (d *Digest) Text(t *Text) {
-	t.Printf("%s in %s %s\n", t.Strong(plural(d.TotalDocuments, "note")), plural(d.TotalSections, "section"), t.Dim(d.Seen.text()))
+	t.Printf("%s in %s · %s\n", t.Strong(plural(d.TotalDocuments, "note")), plural(d.TotalSections, "section"), t.Dim(d.Seen.text()))
 	for _, c := range d.Collections {
 		t.Printf("\n%s  %s\n", t.Strong(c.Name), t.Dim(plural(c.DocCount, "note")))
 		for _, s := range c.Sections {

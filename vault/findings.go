@@ -140,6 +140,7 @@ func (v *Vault) doctorRepositories(f *Findings, w *view) {
 		if b.commit.IsZero() {
 			f.bad("unborn", "git add . && git commit -m 'first notes'", "%s has no commit yet", b.repo.GitDir())
 		}
+		doctorClone(f, b.repo)
 	}
 	for _, c := range v.cols {
 		n := 0
@@ -153,6 +154,21 @@ func (v *Vault) doctorRepositories(f *Findings, w *view) {
 		} else {
 			f.info("collection", "", "collection %s: %s", c.Name, plural(n, "note"))
 		}
+	}
+}
+
+// doctorClone says what a repository does not have by intention.
+func doctorClone(f *Findings, r *repo) {
+	if r.Partial() {
+		f.info("partial_clone", "git fetch --refetch --no-filter brings what was left out",
+			"%s is a partial clone: commits whose notes were left out are read without these", r.GitDir())
+	}
+	switch shallow, err := r.Shallow(); {
+	case err != nil:
+		f.bad("shallow", "", "%v", err)
+	case shallow:
+		f.info("shallow_clone", "git fetch --unshallow brings the rest",
+			"%s is a shallow clone: dates and histories begin where it was cut", r.GitDir())
 	}
 }
 

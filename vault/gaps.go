@@ -3,6 +3,7 @@ package vault
 import (
 	"sync"
 
+	"kb/index"
 	"kb/note"
 )
 
@@ -22,10 +23,27 @@ func (g *gaps) add(id note.ID) {
 	g.ids[id] = true
 }
 
-func (g *gaps) any() bool {
+func (g *gaps) any() bool { return g.count() > 0 }
+
+func (g *gaps) count() int {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return len(g.ids) > 0
+	return len(g.ids)
+}
+
+func (g *gaps) has(id note.ID) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.ids[id]
+}
+
+// lookForGaps finds what partial clones left out.
+func (w *contents) lookForGaps() {
+	for _, d := range w.docs {
+		if r := d.col.repo; r.Partial() && !d.uncommitted && !r.Has(d.blob) {
+			w.gaps.add(d.blob)
+		}
+	}
 }
 
 // among counts the blobs, and the docs that are such.
@@ -38,6 +56,16 @@ func (g *gaps) among(docs []doc) (blobs, these int) {
 		}
 	}
 	return len(g.ids), these
+}
+
+// keepRead keeps notes that could not be read out of what is found: their names are
+// known.
+func (w *view) keepRead(q *index.Query) {
+	if !w.gaps.any() {
+		return
+	}
+	keep := q.Keep
+	q.Keep = func(i int) bool { return !w.gaps.has(w.docs[i].blob) && (keep == nil || keep(i)) }
 }
 
 // admitGaps says in an answer from the view's texts that notes are missing from

@@ -153,7 +153,7 @@ func (r *HealthResult) Text(t *Text) {
 	if r.Fix != nil {
 		r.Fix.text(t)
 	}
-	t.Printf("%s in %s %s\n", t.Strong(plural(r.Issues, "issue")), plural(r.Checked, "note"), t.Dim(r.Seen.text()))
+	t.Printf("%s in %s · %s\n", t.Strong(plural(r.Issues, "issue")), plural(r.Checked, "note"), t.Dim(r.Seen.text()))
 	for i := range r.Collections {
 		h := &r.Collections[i]
 		for _, k := range h.kinds() {

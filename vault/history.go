@@ -112,7 +112,7 @@ func (v *Vault) versions(ctx context.Context, p HistoryParams) (*HistoryResult, 
 	r.Path, r.Seen = t.path, t.view.seen()
 	end := from.offset + p.Limit
 	versions, err := t.col.repo.Log(ctx, t.commit, t.col.full(t.path), end+1)
-	if errors.Is(err, gitstore.ErrNotFound) {
+	if errors.Is(err, gitstore.ErrNotFound) && !errors.Is(err, gitstore.ErrMissing) {
 		if r.Worktree {
 			return r, nil // not committed yet
 		}

@@ -290,6 +290,7 @@ func (w *view) search(ctx context.Context, k *ranking, q index.Query, diversity 
 	if err != nil {
 		return nil, err
 	}
+	w.keepRead(&q)
 	k.apply(ctx, &q, w.v.cfg, diversity)
 	found, err := text.Search(ctx, q)
 	if errors.Is(err, errMeaning) {

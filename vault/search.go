@@ -328,7 +328,7 @@ func (r *SearchResult) Text(t *Text) {
 		h.text(t, i+1)
 	}
 	shown := fmt.Sprintf("%d of %s", len(r.Results), plural(r.Total, "note"))
-	t.Wrap("", t.Dim(strings.Join(nonEmpty([]string{shown, r.Seen.text(), r.Degraded}), " · ")))
+	t.Wrap("", t.Dim(strings.Join(nonEmpty([]string{shown, r.Seen.where(), r.Degraded}), " · ")))
 	for _, c := range r.Corrected {
 		t.Printf("%s\n", t.Warn(fmt.Sprintf("no note has %q; searched for %q", c.From, c.To)))
 	}
@@ -372,6 +372,13 @@ func (h Hit) text(t *Text, n int) {
 
 // text names what was read, for the foot of an answer.
 func (s Seen) text() string {
+	if s.Unread > 0 {
+		return fmt.Sprintf("%s, without %s that git does not have", s.where(), plural(s.Unread, "note"))
+	}
+	return s.where()
+}
+
+func (s Seen) where() string {
 	switch {
 	case s.Worktree && s.Uncommitted != nil && *s.Uncommitted > 0:
 		return fmt.Sprintf("work tree, %d uncommitted", *s.Uncommitted)

@@ -44,7 +44,7 @@ type SiteBuilt struct {
 
 // Text says what was built.
 func (r *SiteBuilt) Text(t *Text) {
-	t.Printf("%s in %s %s\n", t.Strong(plural(r.Pages, "page")), t.Accent(r.Out), t.Dim(r.Seen.text()))
+	t.Printf("%s in %s · %s\n", t.Strong(plural(r.Pages, "page")), t.Accent(r.Out), t.Dim(r.Seen.text()))
 	t.Printf("%s\n", t.Dim(fmt.Sprintf("%d files, %d written, %d removed, %.1f s", r.Files, r.Written, r.Removed, r.Seconds)))
 	if r.Notice != "" {
 		t.Printf("%s\n", t.Warn(r.Notice))

@@ -114,6 +114,7 @@ func (v *Vault) readBases(ctx context.Context, bases []base) (_ *view, err error
 	if err != nil {
 		return nil, err
 	}
+	w.lookForGaps()
 	return &view{v, v.cacheView(w.contents)}, nil
 }
 
