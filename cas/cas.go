@@ -21,6 +21,8 @@ import (
 	"time"
 
 	"github.com/dgraph-io/badger/v4"
+
+	"kb/internal/diskfull"
 )
 
 var (
@@ -82,7 +84,11 @@ func open(dir string, log func(format string, args ...any), now func() time.Time
 		log = func(string, ...any) {}
 	}
 	s := &Store{dir: filepath.Clean(dir), log: log, now: now}
-	if err := s.openLocked(); err != nil {
+	err := s.openLocked()
+	if diskfull.Is(err) && !errors.Is(err, ErrFull) {
+		err = fmt.Errorf("%w: %w", ErrFull, err)
+	}
+	if err != nil {
 		return nil, fmt.Errorf("open store %s: %w", dir, err)
 	}
 	return s, nil

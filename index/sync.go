@@ -182,7 +182,8 @@ func (x *Index) Note(id note.ID, read func() ([]byte, error)) (*note.Note, error
 }
 
 // Notes calls fn with what each of ids says, one at a time and in any order.
-// Records that were lost are made again and kept. fn must not call the index.
+// Records that were lost are made again, and kept if there is room. fn must not
+// call the index.
 func (x *Index) Notes(ctx context.Context, ids []note.ID, fetch Fetch, fn func(note.ID, *note.Note)) error {
 	lost := ids
 	if x.facts != nil {
@@ -212,7 +213,10 @@ func (x *Index) Notes(ctx context.Context, ids []note.ID, fetch Fetch, fn func(n
 	if err != nil || x.facts == nil || len(again) == 0 {
 		return err
 	}
-	return x.facts.PutNotes(x.recipe, again)
+	if err := x.facts.PutNotes(x.recipe, again); !errors.Is(err, cas.ErrFull) {
+		return err
+	}
+	return nil
 }
 
 // unreadable stands for a note whose bytes git does not have.

@@ -111,7 +111,7 @@ func (v *Vault) claims(ctx context.Context, docs []doc) (map[note.ID]*claim, err
 		for id, c := range fresh {
 			found[id] = c
 		}
-		if err := v.store.keepClaims(fresh); err != nil {
+		if err := v.store.unlessFull(v.store.keepClaims(fresh)); err != nil {
 			return nil, errorf(Internal, "keep who may see notes: %w", err)
 		}
 	}

@@ -42,12 +42,12 @@ func (e *embedders) index(c *Config) (x *embed.Index, why string) {
 	switch {
 	case c.Model == noModel:
 		return nil, "the configuration names no embedding model"
-	case e.store.facts == nil:
-		return nil, "vectors need a cache that can be written"
 	case !found && isModelPath(c.Model):
 		return nil, fmt.Sprintf("there is no embedding model in %s", name)
 	case !found:
 		return nil, fmt.Sprintf("no embedding model is installed (kb model pull %s)", name)
+	case e.store.facts == nil:
+		return nil, "vectors need a cache that can be written"
 	}
 	x, err := e.indexOf(dir, c.Vector.ANN)
 	if err != nil {

@@ -212,12 +212,16 @@ var mendNote = map[string]string{
 
 func (v *Vault) doctorStore(ctx context.Context, f *Findings) {
 	s := v.store
+	if s.facts == nil && isFull(s.why) {
+		f.bad("cache_full", fullHint, "nothing derived is kept: %v", s.why)
+		return
+	}
 	if s.facts == nil {
 		f.bad("cache_read_only", "make it writable, or give kb another --cache-dir", "%s cannot be written: nothing derived is kept", s.dir)
 		return
 	}
 	if err := probe(s.dir); err != nil {
-		f.bad("cache_full", "make room, or give kb another --cache-dir", "%v", err)
+		f.bad("cache_full", fullHint, "%v", err)
 	}
 	for _, e := range s.facts.Events() {
 		f.info("store_"+e.Code, "nothing to do: derived data mends itself", "%s", e.Message)
@@ -272,6 +276,8 @@ func (v *Vault) Check(ctx context.Context, p CheckParams) (*Findings, error) {
 		for _, x := range faults {
 			f.bad("damaged_fact", mend, "%s: %s", x.Key, x.Message)
 		}
+	} else {
+		f.info("store_unread", "kb doctor says why", "facts were not checked: they are not read while nothing can be written")
 	}
 	x, err := v.store.index(v.cfg.Language)
 	if err != nil {

@@ -42,7 +42,7 @@ var grace = cas.Grace
 func (v *Vault) GC(ctx context.Context, p GCParams) (*GCResult, error) {
 	s := v.store
 	if s.facts == nil {
-		return nil, errorf(ReadOnly, "%s cannot be written", s.where())
+		return nil, s.unwritable()
 	}
 	x, err := s.index(v.cfg.Language)
 	if err != nil {

@@ -66,7 +66,7 @@ func worktreeKey(dir string) []byte {
 }
 
 // get and put reach opaque facts. Without a store there are none, and nothing
-// is kept.
+// is kept; nor is it without room.
 func (s *Store) get(k cas.Kind, recipe string, id []byte) ([]byte, bool) {
 	if s.facts == nil {
 		return nil, false
@@ -88,10 +88,10 @@ func (s *Store) put(k cas.Kind, recipe string, id, value []byte) error {
 		return nil
 	}
 	r, err := s.facts.Recipe(recipe)
-	if err != nil {
-		return err
+	if err == nil {
+		err = s.facts.Put(cas.Fact{Key: k.Key(r, id), Value: value})
 	}
-	return s.facts.Put(cas.Fact{Key: k.Key(r, id), Value: value})
+	return s.unlessFull(err)
 }
 
 // lastIndexed is the commit of r that was indexed last by request.

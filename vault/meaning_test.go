@@ -313,7 +313,7 @@ func TestNewestNotesAreEmbeddedFirst(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	v, err := vault.Open(cfg, vault.ReadOnlyStore(t.TempDir(), t.Logf), vault.Person)
+	v, err := vault.Open(cfg, vault.ReadOnlyStore(t.TempDir(), nil, t.Logf), vault.Person)
 	if err != nil {
 		t.Fatal(err)
 	}

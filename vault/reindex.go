@@ -55,7 +55,7 @@ func (v *Vault) Reindex(ctx context.Context, p ReindexParams) (*Reindexed, error
 		return nil, err
 	}
 	if !x.Writable() {
-		return nil, errorf(ReadOnly, "%s cannot be written", v.store.where()).hint("--cache-dir puts it elsewhere")
+		return nil, v.store.unwritable()
 	}
 	if p.Force {
 		if err := v.store.forget(ctx, x, w.blobs()); err != nil {

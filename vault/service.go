@@ -32,7 +32,7 @@ type Service struct {
 	embeds   atomic.Bool // in the background, as the owner
 
 	once  sync.Once // opens local
-	local *host
+	local *host     // answers while derived data cannot be kept
 }
 
 // Progress is told how far long work is; total is 0 while it is not known.
@@ -163,8 +163,8 @@ func (s *Service) DoAs(ctx context.Context, who Caller, o *Op, args json.RawMess
 		call.Progress = func(done, total int64, what string) { report(int(done), int(total), what) }
 	}
 	raw, err := s.node.Call(ctx, call)
-	if errors.Is(err, owner.ErrReadOnly) {
-		return s.doLocally(ctx, cfg, who, o, args, report)
+	if unkept(err) {
+		return s.doLocally(ctx, err, cfg, who, o, args, report)
 	}
 	if err != nil {
 		return nil, s.callError(ctx, err)
@@ -195,12 +195,18 @@ func (s *Service) callError(ctx context.Context, err error) error {
 	return errorf(Internal, "open %s: %w", s.dir, err).hint("kb doctor looks for the cause; --cache-dir puts derived data elsewhere")
 }
 
+// unkept reports whether an error says that nobody owns the derived data, and that
+// this process cannot because it cannot write there.
+func unkept(err error) bool {
+	return errors.Is(err, owner.ErrReadOnly) || errors.Is(err, cas.ErrReadOnly) || errors.Is(err, cas.ErrFull)
+}
+
 // doLocally answers without an owner and without keeping anything: the cache
-// cannot be written.
-func (s *Service) doLocally(ctx context.Context, cfg *Config, who Caller, o *Op, args json.RawMessage, report Progress) (any, error) {
+// cannot be written, and why says the reason.
+func (s *Service) doLocally(ctx context.Context, why error, cfg *Config, who Caller, o *Op, args json.RawMessage, report Progress) (any, error) {
 	s.once.Do(func() {
-		s.log("%s cannot be written: nothing derived is kept", s.dir)
-		s.local = &host{store: ReadOnlyStore(s.dir, s.log), vaults: map[string]*Vault{}}
+		s.log("nothing derived is kept: %v", why)
+		s.local = &host{store: ReadOnlyStore(s.dir, why, s.log), vaults: map[string]*Vault{}}
 	})
 	v, err := s.local.vault(cfg, s.audience)
 	if err != nil {

@@ -13,6 +13,7 @@ import (
 	"kb/cas"
 	"kb/gitstore"
 	"kb/index"
+	"kb/internal/diskfull"
 	"kb/note"
 )
 
@@ -24,6 +25,7 @@ var Version = "dev"
 type Store struct {
 	dir   string
 	facts *cas.Store // nil when the cache cannot be written
+	why   error      // it cannot be
 	log   func(format string, args ...any)
 
 	embedders  *embedders
@@ -63,16 +65,18 @@ func OpenStore(dir string, log func(format string, args ...any)) (*Store, error)
 	if err != nil {
 		return nil, storeError(dir, err)
 	}
-	s := ReadOnlyStore(dir, log)
+	s := ReadOnlyStore(dir, nil, log)
 	s.facts = facts
 	return s, nil
 }
 
-// ReadOnlyStore uses whatever derived data dir holds without writing any: what
-// is missing is derived in memory, for each view. dir need not exist.
-func ReadOnlyStore(dir string, log func(format string, args ...any)) *Store {
+// ReadOnlyStore uses whatever derived data dir holds without writing any, which why
+// says the reason of: what is missing is derived in memory, for each view. dir need
+// not exist.
+func ReadOnlyStore(dir string, why error, log func(format string, args ...any)) *Store {
 	s := &Store{
 		dir:     dir,
+		why:     why,
 		log:     log,
 		syncing: make(chan struct{}, 1),
 		walking: make(chan struct{}, 1),
@@ -95,10 +99,32 @@ func storeError(dir string, err error) error {
 		return errorf(Conflict, "open %s: %w", dir, err).hint("update kb, or give it another --cache-dir")
 	case errors.Is(err, cas.ErrLocked):
 		return errorf(Busy, "open %s: %w", dir, err)
-	case errors.Is(err, cas.ErrFull):
-		return errorf(Internal, "open %s: %w", dir, err).hint("make room, or give kb another --cache-dir")
 	}
 	return err
+}
+
+// isFull reports whether an error of what writes derived data says that there is
+// no room for it.
+func isFull(err error) bool { return errors.Is(err, cas.ErrFull) || diskfull.Is(err) }
+
+// unlessFull is the error of keeping what only saves time, which needs no room to
+// be right: that there is none is logged.
+func (s *Store) unlessFull(err error) error {
+	if !isFull(err) {
+		return err
+	}
+	s.log("what is derived is not kept: %v", err)
+	return nil
+}
+
+const fullHint = "make room, or give kb another --cache-dir"
+
+// unwritable says to somebody who wants derived data to be kept why it is not.
+func (s *Store) unwritable() error {
+	if isFull(s.why) {
+		return errorf(Internal, "%w", s.why).hint(fullHint)
+	}
+	return errorf(ReadOnly, "%s cannot be written", s.where()).hint("--cache-dir puts it elsewhere")
 }
 
 // Close writes what is worth keeping and closes everything.
@@ -114,7 +140,7 @@ func (s *Store) Close() error {
 		err = errors.Join(err, x.Close())
 	}
 	if s.facts != nil {
-		err = errors.Join(err, s.facts.Close())
+		err = errors.Join(err, s.unlessFull(s.facts.Close())) // nothing that was stored is lost
 	}
 	return err
 }
@@ -141,14 +167,14 @@ func (s *Store) index(language string) (*index.Index, error) {
 	return x, nil
 }
 
-// sync indexes what the view lacks.
+// sync indexes what the view lacks; without room, readers do so in memory.
 func (w *view) sync(ctx context.Context) error {
 	x, err := w.v.store.index(w.v.cfg.Language)
 	if err != nil {
 		return err
 	}
 	_, err = w.syncInto(ctx, x)
-	return err
+	return w.v.store.unlessFull(err)
 }
 
 // syncInto indexes what the view lacks, one caller at a time: the others find it
@@ -183,8 +209,11 @@ func (w *view) syncInto(ctx context.Context, x *index.Index) (added int, err err
 		if cerr := ctxErr(ctx); cerr != nil {
 			return added, cerr
 		}
-		return added, errorf(Internal, "index %s: %w", w.short(), err).
-			hint("kb doctor looks for the cause; --cache-dir puts derived data elsewhere")
+		hint := "kb doctor looks for the cause; --cache-dir puts derived data elsewhere"
+		if isFull(err) {
+			hint = fullHint
+		}
+		return added, errorf(Internal, "index %s: %w", w.short(), err).hint("%s", hint)
 	}
 	w.synced.Store(true)
 	return added, nil
@@ -209,7 +238,7 @@ func (w *view) textView(ctx context.Context) (*index.View, error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, err := w.syncInto(ctx, x); err != nil {
+	if _, err := w.syncInto(ctx, x); w.v.store.unlessFull(err) != nil {
 		return nil, err
 	}
 	w.mu.Lock()

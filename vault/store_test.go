@@ -11,7 +11,7 @@ import (
 // However many versions of its notes a small vault has had, it keeps few cards;
 // the notes of a large one all have theirs.
 func TestCardsKept(t *testing.T) {
-	s := ReadOnlyStore(t.TempDir(), t.Logf)
+	s := ReadOnlyStore(t.TempDir(), nil, t.Logf)
 	fetched := 0
 	fetch := func(_ context.Context, ids []note.ID, fn func(note.ID, []byte, error) error) error {
 		fetched += len(ids)

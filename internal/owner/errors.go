@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io/fs"
 	"syscall"
+
+	"kb/internal/diskfull"
 )
 
 // RemoteError is an error of a [Handler]. A handler returns one to say what
@@ -33,9 +35,10 @@ func remoteError(err error) *RemoteError {
 	return &RemoteError{Code: "internal", Message: err.Error(), err: err}
 }
 
-// readOnly makes ErrReadOnly of an error that says as much.
+// readOnly makes ErrReadOnly of an error that says as much: writing is not allowed,
+// or there is no room.
 func readOnly(err error) error {
-	if errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS) {
+	if errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS) || diskfull.Is(err) {
 		return fmt.Errorf("%w: %w", ErrReadOnly, err)
 	}
 	return err

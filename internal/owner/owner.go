@@ -25,7 +25,8 @@ import (
 var (
 	// ErrBusy: another process owns the directory and does not answer.
 	ErrBusy = errors.New("another process holds the store and does not answer")
-	// ErrReadOnly: nobody owns the directory and this process cannot write it.
+	// ErrReadOnly: nobody owns the directory and this process cannot write it, be it
+	// for want of room.
 	ErrReadOnly = errors.New("the directory cannot be written")
 	// ErrOutdated: the owner is newer, and speaks what this process does not.
 	ErrOutdated = errors.New("a newer version holds the store: restart this process with that version")

@@ -76,7 +76,7 @@ func (t *term) open(ctx context.Context) error {
 	go t.server.Serve(l)
 	t.self.Network, t.self.Address = l.Addr().Network(), l.Addr().String()
 	if err := t.self.write(dir); err != nil {
-		return errors.Join(err, t.server.Close(), t.store.Close())
+		return errors.Join(readOnly(err), t.server.Close(), t.store.Close())
 	}
 	return nil
 }
