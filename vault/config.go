@@ -229,11 +229,11 @@ func implicitCollection(dir string) ([]CollectionConfig, error) {
 		return nil, errorf(Usage, "open vault %s: not a directory", dir).
 			hint("--vault names a directory; a configuration file goes with --config")
 	}
-	root, err := repositoryRoot(dir)
+	root, called, err := namedRepository(dir)
 	if err != nil {
 		return nil, err
 	}
-	name := strings.TrimSuffix(filepath.Base(root), ".git")
+	name := strings.TrimSuffix(filepath.Base(called), ".git")
 	return []CollectionConfig{{Name: collectionName(name), Path: root, Writable: true}}, nil
 }
 

@@ -39,7 +39,7 @@ func (v *Vault) findCitation(ctx context.Context, name, at string) (found, error
 	if c.Commit != "" {
 		at = c.Commit
 	}
-	if _, err := v.collection(c.Collection); err != nil {
+	if err := v.recognise(&c); err != nil {
 		return found{}, err
 	}
 	w, err := v.read(ctx, at)
@@ -50,6 +50,22 @@ func (v *Vault) findCitation(ctx context.Context, name, at string) (found, error
 		return found{view: w, doc: i, fragment: c.Fragment}, nil
 	}
 	return found{}, w.notFound(c.Path, []string{c.Path})
+}
+
+// recognise gives a citation the name that its collection has here: a repository
+// without a configuration is called for its directory, which is another in another
+// clone. Where there is but one collection, and it has the commit, that is meant.
+func (v *Vault) recognise(c *citation) error {
+	_, err := v.collection(c.Collection)
+	if err == nil || len(v.cols) != 1 || c.Commit == "" {
+		return err
+	}
+	id, rerr := v.cols[0].repo.Resolve(c.Commit)
+	if rerr != nil || !strings.HasPrefix(id.String(), c.Commit) {
+		return err
+	}
+	c.Collection = v.cols[0].Name
+	return nil
 }
 
 func (w *view) docAt(collection, p string) (int, bool) {

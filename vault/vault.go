@@ -1,6 +1,7 @@
 package vault
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -237,15 +238,27 @@ func (c *Config) Repository(collection string) string {
 }
 
 func repositoryRoot(dir string) (string, error) {
+	root, _, err := namedRepository(dir)
+	return root, err
+}
+
+// namedRepository is repositoryRoot, with the directory that the repository is
+// called for: of a linked work tree, that of the main one.
+func namedRepository(dir string) (root, called string, err error) {
 	r, err := openRepository(dir)
 	if err != nil {
-		return "", err
+		return "", "", err
 	}
 	defer r.Close()
-	if r.WorkTree() != "" {
-		return r.WorkTree(), nil
+	root = cmp.Or(r.WorkTree(), r.GitDir())
+	common := r.CommonDir()
+	switch {
+	case r.WorkTree() == "" || r.GitDir() == common:
+		return root, root, nil
+	case filepath.Base(common) == ".git":
+		return root, filepath.Dir(common), nil
 	}
-	return r.GitDir(), nil
+	return root, common, nil
 }
 
 // collection returns the collection of that name.
