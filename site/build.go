@@ -90,7 +90,7 @@ func Build(ctx context.Context, set *Set, o Options) (_ *Built, err error) {
 		}
 		return nil, err
 	}
-	if err := out.finish(Manifest{Commit: set.Commit.ID, Recipes: append([]string{Recipe, note.Recipe}, set.Recipes...)}); err != nil {
+	if err := out.finish(set.manifest()); err != nil {
 		return nil, err
 	}
 	built := &Built{Pages: len(set.Docs), Files: out.count, Written: out.written, Removed: len(out.stale)}

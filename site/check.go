@@ -34,9 +34,9 @@ type Checked struct {
 
 // Check follows every reference of every page of the site in dir that stays in
 // the site - links, anchors, pictures, styles, scripts, redirects - and compares
-// every file with the manifest. It returns [ErrNotOurs] for what is no site of
-// ours. References to other hosts are not looked at, but a page that would load
-// something from one is at fault.
+// every file with the manifest. Whole addresses stay in it below the one that it was
+// built for. It returns [ErrNotOurs] for what is no site of ours. References to other
+// hosts are not looked at, but a page that would load something from one is at fault.
 func Check(dir string) (*Checked, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
@@ -50,6 +50,9 @@ func Check(dir string) (*Checked, error) {
 	}
 	if err != nil || c.manifest.Generator != generator {
 		return nil, fmt.Errorf("%w: %s", ErrNotOurs, dir)
+	}
+	if c.base, err = url.Parse(c.manifest.BaseURL); err != nil {
+		return nil, fmt.Errorf("%s: base_url: %w", manifestFile, err)
 	}
 	if err := c.files(); err != nil {
 		return nil, err
@@ -70,6 +73,8 @@ func Check(dir string) (*Checked, error) {
 type checker struct {
 	root     *os.Root
 	manifest Manifest
+	base     *url.URL        // where the site is served; empty when unknown
+	folders  map[string]bool // at the top
 	pages    []string
 	refs     map[string][]reference
 	anchors  map[string]map[string]bool // ids, by page
@@ -88,7 +93,7 @@ func (c *checker) fault(page, ref, format string, args ...any) {
 
 // files compares what is there with the manifest, and reads the pages.
 func (c *checker) files() error {
-	c.refs = map[string][]reference{}
+	c.refs, c.folders = map[string][]reference{}, map[string]bool{}
 	if _, err := c.root.Stat(unfinished); err == nil {
 		c.fault(unfinished, "", "the last build did not finish: build again")
 	}
@@ -98,6 +103,9 @@ func (c *checker) files() error {
 	}
 	slices.Sort(names)
 	for _, name := range names {
+		if folder, _, deeper := strings.Cut(name, "/"); deeper {
+			c.folders[folder] = true
+		}
 		data, err := c.root.ReadFile(name)
 		if errors.Is(err, fs.ErrNotExist) {
 			c.fault(name, "", "the manifest names it, and it is missing")
@@ -150,7 +158,7 @@ func tagRefs(t html.Token, ids map[string]bool) (out []reference) {
 	}
 	if href, ok := attr["href"]; ok {
 		loaded := t.Data == "link" && (attr["rel"] == "stylesheet" || attr["rel"] == "icon")
-		if t.Data != "link" || loaded || attr["rel"] == "alternate" {
+		if t.Data != "link" || loaded || attr["rel"] == "alternate" || attr["rel"] == "canonical" {
 			out = append(out, reference{href, loaded})
 		}
 	}
@@ -170,23 +178,14 @@ func (c *checker) follow(page string, r reference) {
 		c.fault(page, r.value, "not a URL")
 		return
 	}
-	if u.Scheme != "" || u.Host != "" {
-		if r.loaded && u.Scheme != "data" {
+	to, ok := c.within(page, u)
+	if !ok {
+		if r.loaded && (u.Scheme != "" || u.Host != "") && u.Scheme != "data" {
 			c.fault(page, r.value, "loaded from another host")
 		}
 		return
 	}
-	if strings.HasPrefix(u.Path, "/") {
-		return // from the host's root: where the site is served is not known here
-	}
 	c.found.Refs++
-	to := page
-	if u.Path != "" {
-		to = path.Join(path.Dir(page), u.Path)
-		if strings.HasSuffix(u.Path, "/") || u.Path == "." {
-			to = path.Join(to, homePage)
-		}
-	}
 	if strings.HasPrefix(to, "../") {
 		c.fault(page, r.value, "it leads out of the site")
 		return
@@ -198,6 +197,38 @@ func (c *checker) follow(page string, r reference) {
 	if u.Fragment != "" && c.anchors[to] != nil && !c.anchors[to][u.Fragment] {
 		c.fault(page, r.value, "no such place in %s", to)
 	}
+}
+
+// within is the file of the site that a reference of a page names. Not ok: it is an
+// address elsewhere, or one from the host's root of a site that may be anywhere.
+func (c *checker) within(page string, u *url.URL) (file string, ok bool) {
+	switch {
+	case u.Scheme != "" || u.Host != "" || strings.HasPrefix(u.Path, "/"):
+		whole := c.base.ResolveReference(u)
+		below, inside := strings.CutPrefix(path.Clean("/"+whole.Path)+"/", c.base.Path)
+		if c.base.Host == "" || whole.Scheme != c.base.Scheme || !strings.EqualFold(whole.Host, c.base.Host) || !inside {
+			return "", false
+		}
+		return c.served(strings.TrimSuffix(below, "/"))
+	case u.Path == "":
+		return page, true
+	case strings.HasSuffix(u.Path, "/") || u.Path == ".":
+		return path.Join(path.Dir(page), u.Path, homePage), true
+	}
+	return path.Join(path.Dir(page), u.Path), true
+}
+
+// served is the file that hosts show at a path below the site's address, where .html and
+// index.html may be left out. Not ok: the site has none, nor such a folder; other
+// sites may be served below the address, too.
+func (c *checker) served(at string) (file string, ok bool) {
+	for _, name := range []string{at, path.Join(at, homePage), at + ".html"} {
+		if _, ok := c.manifest.Files[name]; ok || name == manifestFile {
+			return name, true
+		}
+	}
+	folder, _, deeper := strings.Cut(at, "/")
+	return at, deeper && c.folders[folder] || !deeper && path.Ext(at) != ""
 }
 
 // rules checks the redirects for hosts that know them.

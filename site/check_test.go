@@ -58,3 +58,35 @@ func TestCheck(t *testing.T) {
 		t.Errorf("an empty directory: %v", err)
 	}
 }
+
+// Of a site that knows where it is served, whole addresses below that are followed:
+// its page for what is not found has no others. What is served beside it is not.
+func TestCheckWhole(t *testing.T) {
+	for _, base := range []string{"https://example.org/notes/kb", "https://Example.org/", "https://example.org/ä b/"} {
+		at := strings.TrimSuffix(base, "/") + "/"
+		set := vaultOf(append(garden(), "links.md", strings.ReplaceAll(`# Links
+[1](<BASEguides/limits.html#quota>) [2](<BASEguides/>) [3](<BASEguides/limits>) [4](<BASEguides/limits.md>) [5](<BASE>) [6](<BASEanother/site.html>) [7](<BASEanother/>) [8](<BASEanother>)
+[9](https://example.com/guides/gone.html) [10](http://example.org/notes/kb/guides/gone.html)
+`, "BASE", at))...)
+		set.BaseURL = base
+		out := filepath.Join(t.TempDir(), "out")
+		if _, err := Build(context.Background(), set, Options{Out: out}); err != nil {
+			t.Fatal(err)
+		}
+		if r, err := Check(out); err != nil || len(r.Faults) > 0 {
+			t.Errorf("%s: %+v, %v", base, r, err)
+		}
+		file := filepath.Join(out, "404.html")
+		raw, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		more := strings.ReplaceAll(`<a href="BASEguides/gone.html"></a><a href="BASEgone.html"></a><a href="BASEguides/limits#qouta"></a><img src="BASEgone.png">`, "BASE", at)
+		if err := os.WriteFile(file, append(raw, more...), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if r, err := Check(out); err != nil || len(r.Faults) != 5 { // and that the page changed
+			t.Errorf("%s: %+v, %v", base, r, err)
+		}
+	}
+}

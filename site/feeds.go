@@ -2,6 +2,7 @@ package site
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/xml"
 	"fmt"
@@ -36,7 +37,7 @@ func (b *builder) feeds(context.Context) error {
 // absolute is the URL of a page for readers outside the site: a path if nobody
 // said where the site is.
 func (b *builder) absolute(page string) string {
-	return strings.TrimRight(b.set.BaseURL, "/") + "/" + escapePath(page)
+	return cmp.Or(b.set.base(), "/") + escapePath(page)
 }
 
 type atomFeed struct {
@@ -133,10 +134,7 @@ func (b *builder) llms() ([]byte, error) {
 }
 
 func (b *builder) llmsURL(page string) string {
-	if b.set.BaseURL == "" {
-		return escapePath(page)
-	}
-	return b.absolute(page)
+	return b.set.base() + escapePath(page)
 }
 
 var brackets = strings.NewReplacer("[", "(", "]", ")")

@@ -450,7 +450,7 @@ func (b *builder) searchAnd404() error {
 	}
 	missing := listPage{shell: b.newShell(notFoundPage, "Not found"), Lead: "There is no page at this address. Search for it, or begin at the home page."}
 	if b.set.BaseURL != "" {
-		missing.Root = strings.TrimRight(b.set.BaseURL, "/") + "/" // it is shown at any depth
+		missing.Root = b.set.base() // it is shown at any depth
 	}
 	missing.Groups = []listGroup{{Items: []listItem{{link: link{missing.Root + homePage, "Home"}}, {link: link{missing.Root + allPage, "All notes"}}}}}
 	return b.putList(notFoundPage, missing)

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"kb/note"
 )
 
 // Manifest is what manifest.json says of a site. It is written last: a site
@@ -14,8 +16,14 @@ import (
 type Manifest struct {
 	Generator string            `json:"generator"`
 	Commit    string            `json:"commit"`
+	BaseURL   string            `json:"base_url,omitempty"` // where the site is served, with a slash at its end
 	Recipes   []string          `json:"recipes"`
 	Files     map[string]string `json:"files"` // SHA-256 in hexadecimal, by path
+}
+
+// manifest is that of the set's site, but for its files.
+func (s *Set) manifest() Manifest {
+	return Manifest{Commit: s.Commit.ID, BaseURL: s.base(), Recipes: append([]string{Recipe, note.Recipe}, s.Recipes...)}
 }
 
 // filesBegin is where the files begin in a manifest as write makes it: they are

@@ -47,7 +47,7 @@ func Renew(ctx context.Context, before []byte, e Edits, o Options) (_ *Built, er
 		return nil, err
 	}
 	if err = r.renew(ctx); err == nil {
-		err = r.out.finishRenewal(Manifest{Commit: r.set.Commit.ID, Recipes: append([]string{Recipe, note.Recipe}, r.set.Recipes...)})
+		err = r.out.finishRenewal(r.set.manifest())
 	}
 	if err != nil {
 		return nil, errors.Join(err, r.out.giveUp())

@@ -2,6 +2,7 @@ package site
 
 import (
 	"context"
+	"strings"
 
 	"kb/note"
 )
@@ -31,6 +32,14 @@ type Set struct {
 
 	// Read returns a blob as it is stored. It is called from several goroutines.
 	Read func(ctx context.Context, collection string, blob note.ID) ([]byte, error)
+}
+
+// base is BaseURL with one slash at its end, or "".
+func (s *Set) base() string {
+	if s.BaseURL == "" {
+		return ""
+	}
+	return strings.TrimRight(s.BaseURL, "/") + "/"
 }
 
 // Custom is what a vault adds to every page: a style after the site's own, and HTML,

@@ -76,7 +76,7 @@ func render(name string, data any) ([]byte, error) {
 func (b *builder) newShell(name, title string) shell {
 	s := shell{Site: b.site, Name: name, Root: root(name), Title: title, Language: b.site.Language}
 	if b.set.BaseURL != "" {
-		s.Canonical = strings.TrimRight(b.set.BaseURL, "/") + "/" + escapePath(strings.TrimSuffix(name, "index.html"))
+		s.Canonical = b.set.base() + escapePath(strings.TrimSuffix(name, "index.html"))
 	}
 	return s
 }
