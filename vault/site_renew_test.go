@@ -252,6 +252,7 @@ func (f *followed) change() {
 		},
 		func() { f.put(f.known(), f.text(f.r.IntN(30))) },
 		func() { f.put(f.known(), f.notes[f.known()]) },
+		f.hide, f.hide, f.hide,
 		func() {
 			f.put(f.known(), f.pick("---\npublish: false\n---\n", "---\nvisibility: private\n---\n", "---\nvisibility: team\n---\n", "---\naliases: [zoo, ark]\n---\n", "---\ntags: [fresh/tag]\n---\n", "---\ntitle: Another\n---\n", "---\nupdated: 2023-05-05\n---\n")+f.words())
 		},
@@ -269,6 +270,14 @@ func (f *followed) change() {
 	}
 	changes[f.r.IntN(len(changes))]()
 	f.commit("something")
+}
+
+// hide keeps a note from readers by a property that nothing else shows, if it has none.
+func (f *followed) hide() {
+	path := f.known()
+	if text := f.notes[path]; !strings.HasPrefix(text, "---") {
+		f.put(path, f.pick("---\nvisibility: team\n---\n", "---\nvisibility: private\n---\n", "---\ndraft: true\n---\n")+text)
+	}
 }
 
 // branch merges a branch on which a note was edited, as others were meanwhile.
