@@ -8,11 +8,12 @@ import (
 )
 
 // inspectSince checks the view, less what was wrong in the view that p compares
-// with. Both are compared alike, by words unless both have their vectors.
+// with. Both are looked at alike: by words unless both have their vectors, and by one
+// clock, so that what time alone made stale is not new.
 func (w *view) inspectSince(ctx context.Context, p HealthParams) (*inspection, error) {
 	by := w.comparison(ctx)
 	if p.Against == "" {
-		return w.inspect(ctx, p, by)
+		return w.inspect(ctx, p, by, w.clock())
 	}
 	old, err := w.v.read(ctx, p.Against)
 	if err != nil {
@@ -23,12 +24,12 @@ func (w *view) inspectSince(ctx context.Context, p HealthParams) (*inspection, e
 		by.words(cmp.Or(by.degraded, formerly.degraded))
 		formerly.words(by.degraded)
 	}
-	x, err := w.inspect(ctx, p, by)
+	x, err := w.inspect(ctx, p, by, w.clock())
 	if err != nil {
 		return nil, err
 	}
 	x.found = slices.DeleteFunc(x.found, func(f *collectionFindings) bool { return !old.reads(f.col) || !w.reads(f.col) })
-	before, err := old.inspect(ctx, p, formerly)
+	before, err := old.inspect(ctx, p, formerly, w.clock())
 	if err != nil {
 		return nil, err
 	}

@@ -65,9 +65,9 @@ type inspector struct {
 	old      string // a note that last changed before this day is stale
 }
 
-// inspector makes ready what is derived of the view for its checks.
-func (w *view) inspector(ctx context.Context, p HealthParams, by *comparison) (x inspector, err error) {
-	x = inspector{view: w, by: by, minWords: p.MinWords, old: w.clock().AddDate(0, 0, -p.StaleDays).Format(time.DateOnly)}
+// inspector makes ready what is derived of the view for its checks at a time.
+func (w *view) inspector(ctx context.Context, p HealthParams, by *comparison, at time.Time) (x inspector, err error) {
+	x = inspector{view: w, by: by, minWords: p.MinWords, old: at.AddDate(0, 0, -p.StaleDays).Format(time.DateOnly)}
 	if x.graph, err = w.graph(ctx); err != nil {
 		return x, err
 	}

@@ -3,6 +3,7 @@ package vault
 import (
 	"context"
 	"slices"
+	"time"
 )
 
 // checkup is what is wrong with the docs of a view, but for what takes their
@@ -117,13 +118,13 @@ type collectionFindings struct {
 	lists [findKinds][]finding
 }
 
-// inspect checks every note of the collections that p names.
-func (w *view) inspect(ctx context.Context, p HealthParams, by *comparison) (*inspection, error) {
+// inspect checks every note of the collections that p names, as it is at a time.
+func (w *view) inspect(ctx context.Context, p HealthParams, by *comparison, at time.Time) (*inspection, error) {
 	cols, err := w.v.collections(p.Collection)
 	if err != nil {
 		return nil, err
 	}
-	made, err := w.inspector(ctx, p, by)
+	made, err := w.inspector(ctx, p, by, at)
 	if err != nil {
 		return nil, err
 	}
