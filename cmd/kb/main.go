@@ -212,7 +212,7 @@ func (c *cli) log(format string, args ...any) {
 
 // runOp runs an operation and prints its result.
 func (c *cli) runOp(cmd *opCommand) (err error) {
-	c.raw = cmd.op.Raw
+	c.raw = cmd.op.Raw || cmd.given("format") // what names a form wants that
 	c.page = cmd.op.Pages && isTerminal(c.out) && !cmd.given("no_pager")
 	args, err := c.arguments(cmd)
 	if err != nil {
