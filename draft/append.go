@@ -19,8 +19,9 @@ type Change struct {
 	Author   gitstore.Signature // zero: the user
 	Subject  string
 	Body     string
-	Trailers []gitstore.Trailer // Kb-Draft and Kb-Key apart, which Append adds
+	Trailers []gitstore.Trailer // Kb-Draft, Kb-Key and Kb-Call apart, which Append adds
 	Key      string             // makes a repeated call harmless; "" for none
+	Call     string             // tells calls of the same Key apart, one word; "" if nothing does
 	Import   bool               // it holds what was imported, and nothing else: see [Imported]
 
 	// Edits returns what to change: on is the commit that the draft is at or, of
@@ -49,6 +50,9 @@ type Written struct {
 	Base     gitstore.CommitID // where the base branch is; of a draft that was made, Parent too
 	Created  bool              // the draft is new
 	Repeated bool              // a commit with the same Key was there; nothing was done
+	Other    bool              // and it was that of another Call
+	State    State             // of the draft that has it, when Repeated
+	Reason   string            // why that draft was rejected, or what was said at the merge
 
 	under gitstore.CommitID  // what Commit stands on where Before made a commit
 	ended gitstore.RefUpdate // moves nothing: no draft of the name has ended since it was looked for
@@ -59,7 +63,7 @@ const tries = 1000
 
 // Append adds a commit to a draft, which it makes if there is none. Only the
 // draft's branch moves. A key that the draft, or an earlier one of the name, has
-// had in a commit gives that commit again.
+// had in a commit gives that commit again, and says if it was of another call.
 //
 // Errors wrap [ErrName]; [ErrNameTaken] when a branch is in the draft's way;
 // [ErrCheckedOut]; [ErrNoChange] when the edits change nothing;
@@ -227,7 +231,7 @@ func (snap *snapshot) checkNew(name string) error {
 func (c *Change) message(name string) string {
 	list := []gitstore.Trailer{{Key: trailerDraft, Value: name}}
 	for _, t := range c.Trailers {
-		if !slices.ContainsFunc([]string{trailerDraft, trailerKey, trailerImport}, func(own string) bool { return strings.EqualFold(t.Key, own) }) {
+		if !slices.ContainsFunc([]string{trailerDraft, trailerKey, trailerCall, trailerImport}, func(own string) bool { return strings.EqualFold(t.Key, own) }) {
 			list = append(list, t)
 		}
 	}
@@ -236,6 +240,9 @@ func (c *Change) message(name string) string {
 	}
 	if c.Key != "" {
 		list = append(list, gitstore.Trailer{Key: trailerKey, Value: keyValue(c.Key)})
+	}
+	if c.Key != "" && c.Call != "" {
+		list = append(list, gitstore.Trailer{Key: trailerCall, Value: c.Call})
 	}
 	return gitstore.CommitMessage(c.Subject, c.Body, list)
 }
@@ -266,14 +273,14 @@ func (s *Store) repeated(ctx context.Context, snap *snapshot, c *Change) (*Writt
 	if c.Key == "" {
 		return nil, nil
 	}
-	want, mine := keyValue(c.Key), c.concerns()
+	mine := c.concerns()
 	for _, name := range snap.openNames() {
 		if !mine(name) {
 			continue
 		}
-		w, err := s.findKey(ctx, snap.base, snap.tips[name], want)
+		w, err := s.findKey(ctx, snap.base, snap.tips[name], c)
 		if w != nil || err != nil {
-			return w.of(name, branchPrefix+name, snap.base), err
+			return w.of(name, branchPrefix+name, snap.base, Open, ""), err
 		}
 	}
 	for _, end := range slices.Backward(snap.closings) {
@@ -284,9 +291,9 @@ func (s *Store) repeated(ctx context.Context, snap *snapshot, c *Change) (*Writt
 		if err != nil {
 			return nil, err
 		}
-		w, err := s.findKey(ctx, base, end.tip, want)
+		w, err := s.findKey(ctx, base, end.tip, c)
 		if w != nil || err != nil {
-			return w.of(end.name, keptPrefix+end.place, snap.base), err
+			return w.of(end.name, keptPrefix+end.place, snap.base, end.state, end.reason()), err
 		}
 	}
 	return nil, nil
@@ -308,15 +315,16 @@ func numberedFrom(name, title string) bool {
 	return n > 1 && numbered(title, n) == name
 }
 
-func (w *Written) of(name, ref string, base gitstore.CommitID) *Written {
+func (w *Written) of(name, ref string, base gitstore.CommitID, state State, reason string) *Written {
 	if w != nil {
-		w.Draft, w.Ref, w.Base, w.Repeated = name, ref, base, true
+		w.Draft, w.Ref, w.Base, w.Repeated, w.State, w.Reason = name, ref, base, true, state, reason
 	}
 	return w
 }
 
-// findKey looks through the commits that tip has and base lacks.
-func (s *Store) findKey(ctx context.Context, base, tip gitstore.CommitID, key string) (*Written, error) {
+// findKey looks for the change's key through the commits that tip has and base lacks.
+func (s *Store) findKey(ctx context.Context, base, tip gitstore.CommitID, change *Change) (*Written, error) {
+	key := keyValue(change.Key)
 	own, err := s.own(ctx, base, tip)
 	if err == nil && len(own) == 0 {
 		own, err = s.line(tip)
@@ -326,7 +334,8 @@ func (s *Store) findKey(ctx context.Context, base, tip gitstore.CommitID, key st
 	}
 	for _, c := range own {
 		if trailer(c, trailerKey) == key {
-			w := &Written{Commit: c.ID}
+			call := trailer(c, trailerCall)
+			w := &Written{Commit: c.ID, Other: call != "" && change.Call != "" && call != change.Call}
 			if len(c.Parents) > 0 {
 				w.Parent = c.Parents[0]
 			}

@@ -15,6 +15,7 @@ const (
 	trailerAgent  = "Kb-Agent"
 	trailerClient = "Kb-Client"
 	trailerKey    = "Kb-Key"
+	trailerCall   = "Kb-Call"
 	trailerState  = "Kb-State"
 	trailerBase   = "Kb-Base"
 	trailerInto   = "Kb-Into"

@@ -14,6 +14,7 @@
 //	Kb-Source: URL       what it used
 //	Kb-Import: NAME      the draft, of a commit that holds what was imported, and nothing else
 //	Kb-Key: KEY          what makes a repeated call harmless
+//	Kb-Call: HASH        of that call's arguments: another call with the key is no repetition
 //	Co-authored-by: …    who else
 //
 // A merge is a commit with the base and the draft's tip as parents, a squash or a

@@ -2,6 +2,9 @@ package vault
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
 	"strings"
 
 	"kb/draft"
@@ -18,6 +21,7 @@ type drafting struct {
 	message  string
 	source   string
 	key      string
+	call     string    // a hash of the arguments; see callHash
 	restores bool      // the text is one that history has
 	imports  bool      // the commit holds what a person imported, and nothing else
 	moved    [2]string // the paths of a note that edit gave another, before and after
@@ -43,7 +47,36 @@ func (d *drafting) run(ctx context.Context) (*WriteResult, error) {
 	if err != nil {
 		return nil, err
 	}
-	return d.vault.result(ctx, d.col, written, d.moved)
+	r, err := d.vault.result(ctx, d.col, written, d.moved)
+	if err == nil && written.Other {
+		return nil, otherCall(d.key, r)
+	}
+	return r, err
+}
+
+// callHash tells calls apart: equal for equal arguments of an operation.
+func callHash(operation string, params any) (string, error) {
+	args, err := json.Marshal(params)
+	if err != nil {
+		return "", errorf(Internal, "hash the arguments of %s: %w", operation, err)
+	}
+	sum := sha256.Sum256(append([]byte(operation+"\n"), args...))
+	const enough = 16 // bytes
+	return hex.EncodeToString(sum[:enough]), nil
+}
+
+// otherCall refuses a key that another call has had, whose result is r.
+func otherCall(key string, r *WriteResult) error {
+	var did []string
+	for _, c := range r.Changes {
+		did = append(did, c.Path)
+	}
+	became := ""
+	if r.State != string(draft.Open) {
+		became = ", which was " + r.State
+	}
+	return errorf(Conflict, "the key %q was used for another call: draft %s has it%s, for %s", clip(key, 100), r.Draft, became, clip(strings.Join(did, ", "), 200)).
+		hint("a key repeats one call, with the same arguments; give each call a key of its own")
 }
 
 // commit commits the change.
@@ -62,6 +95,7 @@ func (d *drafting) commit(ctx context.Context) (*draft.Written, error) {
 		Author:   author,
 		Trailers: d.vault.caller.trailers(),
 		Key:      d.key,
+		Call:     d.call,
 		Import:   d.imports,
 	}
 	c.Subject, c.Body = d.words()

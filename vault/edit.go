@@ -57,14 +57,18 @@ func (v *Vault) Edit(ctx context.Context, p EditParams) (*WriteResult, error) {
 	if err != nil {
 		return nil, err
 	}
+	call, err := callHash("kb_edit", p)
+	if err != nil {
+		return nil, err
+	}
 	if len(p.Tag)+len(p.Where) > 0 {
-		return v.editMany(ctx, &p, op)
+		return v.editMany(ctx, &p, op, call)
 	}
 	e, err := v.editing(ctx, &p)
 	if err != nil {
 		return nil, err
 	}
-	d := drafting{vault: v, col: e.col, draft: p.Draft, title: e.title, message: p.Message, subject: op.subject(e), key: p.Key, restores: op.name == "restore"}
+	d := drafting{vault: v, col: e.col, draft: p.Draft, title: e.title, message: p.Message, subject: op.subject(e), key: p.Key, call: call, restores: op.name == "restore"}
 	d.edit = func(ctx context.Context, g *ground) ([]fileChange, error) {
 		e.ground = g
 		changes, err := e.one(ctx, op)

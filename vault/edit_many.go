@@ -11,14 +11,14 @@ const mostEdited = 1000
 
 // editMany commits the same change of every note that tags and conditions
 // select, in one commit.
-func (v *Vault) editMany(ctx context.Context, p *EditParams, op *editKind) (*WriteResult, error) {
+func (v *Vault) editMany(ctx context.Context, p *EditParams, op *editKind, call string) (*WriteResult, error) {
 	c, err := v.writable(p.Collection)
 	if err != nil {
 		return nil, err
 	}
 	selected := strings.Join(append(append([]string{}, p.Tag...), p.Where...), " ")
 	about := &editing{EditParams: p, col: c, path: "notes of " + selected, title: "notes of " + selected}
-	d := drafting{vault: v, col: c, draft: p.Draft, title: op.subject(about), message: p.Message, subject: op.subject(about), key: p.Key}
+	d := drafting{vault: v, col: c, draft: p.Draft, title: op.subject(about), message: p.Message, subject: op.subject(about), key: p.Key, call: call}
 	notice := ""
 	d.edit = func(ctx context.Context, g *ground) ([]fileChange, error) {
 		paths, err := g.selected(ctx, p)

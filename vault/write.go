@@ -55,7 +55,11 @@ func (v *Vault) Write(ctx context.Context, p WriteParams) (*WriteResult, error) 
 	if err := v.checkTarget(c, path.Join(n.Directory, "x.md"), true); err != nil {
 		return nil, err // before anything is read
 	}
-	d := drafting{vault: v, col: c, draft: n.Draft, title: n.Title, message: n.Message, subject: "Add " + n.Title, source: n.Source, key: n.Key}
+	call, err := callHash("kb_write", n)
+	if err != nil {
+		return nil, err
+	}
+	d := drafting{vault: v, col: c, draft: n.Draft, title: n.Title, message: n.Message, subject: "Add " + n.Title, source: n.Source, key: n.Key, call: call}
 	var on *ground
 	d.edit = func(ctx context.Context, g *ground) ([]fileChange, error) {
 		on = g
@@ -66,14 +70,7 @@ func (v *Vault) Write(ctx context.Context, p WriteParams) (*WriteResult, error) 
 	if err != nil {
 		return nil, err
 	}
-	if err := v.describeNew(ctx, c, r, on); err != nil {
-		return nil, err
-	}
-	if r.Repeated && r.Title != n.Title {
-		return nil, errorf(Conflict, "the key %q was used for another note: %s", clip(n.Key, 100), r.Title).
-			hint("a key repeats one call; give each note a key of its own")
-	}
-	return r, nil
+	return r, v.describeNew(ctx, c, r, on)
 }
 
 // describeNew fills in what r says of the note, and which others are like it. The

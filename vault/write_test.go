@@ -291,12 +291,46 @@ func TestWriteKey(t *testing.T) {
 	if !again.Repeated || again.Commit != first.Commit || again.Path != first.Path || again.Diff != first.Diff || again.Title != "Once" {
 		t.Errorf("first %+v\nagain %+v", first, again)
 	}
-	if _, err := try[vault.WriteResult](b.Service, "kb_write", map[string]any{"title": "Another", "body": "y", "key": "k1", "draft": "d"}); err == nil || vault.AsError(err).Code != vault.Conflict {
-		t.Errorf("the key of another note: %v", err)
+	if again.State != "open" || first.State != "" {
+		t.Errorf("states %q, %q", first.State, again.State)
+	}
+	for _, other := range []map[string]any{
+		{"title": "Another", "body": "x", "key": "k1", "draft": "d"}, {"title": "Once", "body": "SECOND", "key": "k1", "draft": "d"},
+		{"title": "Once", "body": "x", "tags": []string{"t"}, "key": "k1", "draft": "d"},
+	} {
+		b.refused("kb_write", other, vault.Conflict, "draft d has it, for "+first.Path)
 	}
 	if n := b.git("rev-list", "--count", "--all"); n != "2" {
 		t.Errorf("%s commits", n)
 	}
+}
+
+// A repeated call says what became of its draft; the key of one that has ended is
+// not free for another call.
+func TestKeyOfEndedDraft(t *testing.T) {
+	b := newBot(t, desk)
+	person := vaulttest.Service(t, b.dir)
+	args := map[string]any{"title": "Idem", "body": "first", "key": "z1"}
+	first := b.change("kb_write", args)
+	do[vault.ReviewEnded](t, person, "review_reject", map[string]any{"name": first.Draft, "reason": "said elsewhere"})
+	again := b.change("kb_write", args)
+	if !again.Repeated || again.Commit != first.Commit || again.State != "rejected" || again.Reason != "said elsewhere" {
+		t.Errorf("%+v", again)
+	}
+	var text strings.Builder
+	if again.Text(vault.NewText(&text)); !strings.Contains(text.String(), "the draft was rejected: said elsewhere") {
+		t.Errorf("%s", text.String())
+	}
+	b.refused("kb_write", map[string]any{"title": "Idem", "body": "SECOND", "key": "z1"}, vault.Conflict, "draft idem has it, which was rejected, for "+first.Path)
+
+	edit := map[string]any{"path": "limits", "append": "More.", "key": "z2", "draft": "e"}
+	changed := b.change("kb_edit", edit)
+	do[vault.ReviewMerged](t, person, "review_merge", map[string]any{"name": "e", "no_check": true})
+	if again := b.change("kb_edit", edit); !again.Repeated || again.Commit != changed.Commit || again.State != "merged" {
+		t.Errorf("%+v", again)
+	}
+	edit["append"] = "Even more."
+	b.refused("kb_edit", edit, vault.Conflict, "draft e has it, which was merged, for limits.md")
 }
 
 // A call that another process executes is made by who called, at the caller's

@@ -33,6 +33,8 @@ type WriteResult struct {
 	Degraded   string        `json:"similar_degraded,omitempty" schema:"-"` // why it is not hybrid
 	Tokens     int           `json:"tokens"`                                // of the note
 	Repeated   bool          `json:"repeated,omitempty" schema:"-"`         // the key was seen: nothing was done again
+	State      string        `json:"state,omitempty" schema:"-"`            // of the draft, when repeated: open, merged or rejected
+	Reason     string        `json:"reason,omitempty" schema:"-"`           // why it was rejected, or what was said at the merge
 	Notice     string        `json:"notice,omitempty" schema:"-"`
 	Review     string        `json:"review"` // the command with which a person reviews the draft
 }
@@ -66,6 +68,8 @@ func (v *Vault) result(ctx context.Context, c *collection, w *draft.Written, mov
 		Changes:    []DraftChange{},
 		Similar:    []Hit{},
 		Repeated:   w.Repeated,
+		State:      string(w.State),
+		Reason:     w.Reason,
 		Review:     "kb review diff " + w.Draft,
 	}
 	if r.Base, err = c.repo.leftAt(ctx, w); err != nil {
@@ -178,6 +182,9 @@ func (r *WriteResult) Text(t *Text) {
 		did = "was written before: nothing was done again"
 	}
 	t.Printf("%s %s\n", t.Strong("draft "+r.Draft), t.Dim(fmt.Sprintf("%s, commit %s", did, clipHash(r.Commit))))
+	if r.State != "" && r.State != string(draft.Open) {
+		t.Printf("%s\n", t.Warn(strings.TrimSuffix("the draft was "+r.State+": "+r.Reason, ": ")))
+	}
 	const most = 20
 	for _, c := range r.Changes[:min(most, len(r.Changes))] {
 		c.text(t)
