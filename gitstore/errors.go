@@ -43,6 +43,7 @@ const (
 	ProblemTooLarge   = "too_large"        // more than [MaxBlob] bytes; work tree only
 	ProblemUnreadable = "unreadable"       // a file or directory that cannot be read; work tree only
 	ProblemRepository = "other_repository" // a directory that is a repository of its own; work tree only
+	ProblemSparse     = "sparse_index"     // files that a sparse checkout leaves out; work tree only
 )
 
 // Problem tells what a listing left out, and why.

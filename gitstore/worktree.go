@@ -34,8 +34,8 @@ type Tree struct {
 // Worktree lists the regular files of the work tree: those that HEAD's commit
 // has, and those that are not ignored, each with the hash that `git add` would
 // give it (line ends converted as core.autocrlf and the attributes text and eol
-// ask; filters are not run). What is staged does not matter. Nothing is
-// written.
+// ask; filters are not run). What is staged does not matter. Files that a sparse
+// checkout leaves out are those of the index. Nothing is written.
 //
 // The work tree may change meanwhile: each file's hash is that of bytes which it
 // held at some moment of the call, and a file that vanishes is absent. What
@@ -96,20 +96,22 @@ func (r *Repo) openRoot() (*os.Root, error) {
 // run walks, hashes, and fills t.
 func (s *scan) run(t *Tree, dir string) error {
 	top, ok, err := s.descend(t.Base, dir)
-	if err != nil || !ok {
-		t.Problems, t.ID = s.problems, listID(nil)
-		return err
+	if err == nil && ok {
+		err = s.walk(top)
 	}
-	if err := s.walk(top); err != nil {
-		return err
+	if err == nil {
+		err = s.hash()
 	}
-	if err := s.hash(); err != nil {
+	if err != nil {
 		return err
 	}
 	for i := range s.found {
 		if c := &s.found[i]; c.present {
 			t.Files = append(t.Files, File{c.path[len(s.prefix):], c.hash, c.size})
 		}
+	}
+	if err := s.sparse(t); err != nil {
+		return err
 	}
 	slices.SortFunc(t.Files, func(a, b File) int { return strings.Compare(a.Path, b.Path) })
 	slices.SortFunc(s.problems, func(a, b Problem) int {
