@@ -16,9 +16,15 @@ type anchorFact struct {
 
 // addAnchors records the ids in the HTML of src[start:end].
 func (f *facts) addAnchors(start, end int) {
-	src := f.src[start:end]
+	for _, id := range tagIDs(f.src[start:end]) {
+		f.anchors = append(f.anchors, anchorFact{id, start})
+	}
+}
+
+// tagIDs are the ids of the elements of HTML, in order.
+func tagIDs(src []byte) (ids []string) {
 	if !bytes.ContainsAny(src, "=") {
-		return
+		return nil
 	}
 	z := html.NewTokenizer(bytes.NewReader(src))
 	for z.Next() != html.ErrorToken {
@@ -27,11 +33,12 @@ func (f *facts) addAnchors(start, end int) {
 			continue
 		}
 		for _, a := range t.Attr {
-			if a.Val != "" && (a.Key == "id" || a.Key == "name" && t.Data == "a") {
-				f.anchors = append(f.anchors, anchorFact{a.Val, start})
+			if namesPlace(t, a) {
+				ids = append(ids, a.Val)
 			}
 		}
 	}
+	return ids
 }
 
 // anchorNames are the recorded ids, each once.

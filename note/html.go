@@ -73,6 +73,7 @@ func HTML(n *Note, text []byte, o HTMLOptions) ([]byte, []HeadingAnchor) {
 	}
 	w.closeTo(0)
 	w.footnotes()
+	w.lostIDs(f.anchorNames())
 	return w.out.Bytes(), w.anchors
 }
 
@@ -116,7 +117,9 @@ func newHTMLWriter(n *Note, text []byte, root ast.Node, f *facts, o HTMLOptions)
 			w.blockIDs[named] = append(w.blockIDs[named], b.id)
 		}
 	}
-	w.rawIDs = rawIDs(f, text)
+	if o.Sanitize != nil {
+		w.rawIDs = rawIDs(f, o.Only)
+	}
 	w.notes.find(root)
 	return w
 }

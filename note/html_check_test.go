@@ -2,6 +2,7 @@ package note
 
 import (
 	"bytes"
+	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -127,6 +128,11 @@ func checkRendered(t *testing.T, src []byte) {
 	}
 	if diff := cmp.Diff(ids, anchors); diff != "" {
 		t.Fatalf("headings (-parsed +rendered):\n%s", diff)
+	}
+	for _, id := range n.Anchors {
+		if at := fmt.Sprintf(`id="%s"`, html.EscapeString(userID+id)); !bytes.Contains(out, []byte(at)) {
+			t.Fatalf("no element has %s:\n%s", at, out)
+		}
 	}
 	for _, l := range n.Links {
 		if got, ok := seen[Span{l.Start, l.End}]; ok && got != l {

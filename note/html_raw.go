@@ -2,6 +2,7 @@ package note
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 
 	"golang.org/x/net/html"
@@ -43,6 +44,7 @@ func (w *htmlWriter) rawHTML(s []byte) {
 	for {
 		switch z.Next() {
 		case html.ErrorToken:
+			w.lostIDs(tagIDs(s))
 			return
 		case html.TextToken:
 			w.rawText(z.Token().Data)
@@ -63,6 +65,9 @@ func (w *htmlWriter) rawText(s string) {
 
 func (w *htmlWriter) rawStart(t html.Token) {
 	name := t.Data
+	if name == "a" && !slices.ContainsFunc(t.Attr, func(a html.Attribute) bool { return a.Key == "href" }) {
+		name = "span" // a place, which may have links in it, and others
+	}
 	inline := inlineNames[name]
 	if !inline && (!blockNames[name] || w.phrasing > w.rawPhrasing()) || name == "a" && w.linked > 0 || w.raw >= maxRawDepth || name == "math" || name == "input" {
 		return
@@ -70,14 +75,17 @@ func (w *htmlWriter) rawStart(t html.Token) {
 	if !w.place(name) {
 		return
 	}
-	e := element{name: name, tag: name, raw: true}
+	e := element{name: name, tag: t.Data, raw: true}
 	attrs, ok := w.rawAttributes(t)
 	if !ok && name == "img" {
+		for _, a := range attrs {
+			w.str("<span").attr("id", a.Val).str("></span>")
+		}
 		w.lostImage(t)
 		return
 	}
 	if !ok {
-		e.name, attrs = "span", []html.Attribute{{Key: "class", Val: "broken"}}
+		e.name, attrs = "span", append(attrs, html.Attribute{Key: "class", Val: "broken"})
 	}
 	w.str("<").str(e.name)
 	for _, a := range attrs {

@@ -76,3 +76,31 @@ func TestHTMLGolden(t *testing.T) {
 		}
 	}
 }
+
+// What has an id in raw HTML can be linked to, whatever becomes of its element.
+func TestRawIDs(t *testing.T) {
+	for src, want := range map[string]string{
+		"<a id=\"x\">\n<a id=\"y\"></a>\n":                  "<span id=\"user:x\">\n<span id=\"user:y\"></span>\n</span>",
+		"a <a id=\"x\">b [c](d.md)\n":                       `<p>a <span id="user:x">b <a href="d.md">c</a></span></p>`,
+		"[b <a id=\"x\">c</a>](d.md)\n":                     `<p><a href="d.md">b <span id="user:x">c</span></a></p>`,
+		"[b <a id=\"x\" href=\"e.md\">c](d.md)":             `<p><a href="d.md">b <span id="user:x"></span>c</a></p>`,
+		"a <a id=\"x\" name=\"y\">b</a>\n":                  `<p>a <span id="user:x"><span id="user:y"></span>b</span></p>`,
+		"a <a href=\"javascript:x\" id=\"x\">b":             `<p>a <span id="user:x" class="broken">b</span></p>`,
+		"a <img src=\"\" id=\"x\" alt=\"b\">":               `<p>a <span id="user:x"></span><span class="broken">b</span></p>`,
+		"a <input id=\"x\"> b":                              `<p>a <span id="user:x"></span> b</p>`,
+		"<script id=\"x\"></script>":                        `<span id="user:x"></span>`,
+		"<table><form id=\"x\"><tr><td>a</td></tr></table>": `<table><tbody><tr><td>a</td></tr></tbody></table><span id="user:x"></span>`,
+	} {
+		n, text := Parse([]byte(src))
+		o := testOptions()
+		o.Link = func(l Link) Href {
+			if strings.HasSuffix(l.Target, ".md") {
+				return Href{URL: l.Target}
+			}
+			return Href{}
+		}
+		if got, _ := HTML(n, text, o); strings.TrimSpace(string(got)) != want {
+			t.Errorf("%q\n got %q\nwant %q", src, got, want)
+		}
+	}
+}

@@ -19,7 +19,7 @@ import (
 )
 
 // Recipe names what pages are made by. It is part of what every page is made of.
-const Recipe = "site/5"
+const Recipe = "site/6"
 
 // Options say where a site goes.
 type Options struct {
