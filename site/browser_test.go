@@ -155,7 +155,7 @@ func TestBrowserLighthouse(t *testing.T) {
 	if !long() {
 		t.Skip("takes a quiet machine: KB_LONG=1")
 	}
-	readers(t, "lighthouse.mjs", build(t, zoo(t)), "zoo/everything.html")
+	readers(t, "lighthouse.mjs", build(t, zoo(t)), "docs/guides/writing.html", "zoo/everything.html")
 }
 
 // What is typed into the page finds what kb search does.
