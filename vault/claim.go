@@ -27,8 +27,8 @@ type claim struct {
 // properties that mention the key and are not read as naming it, mean private:
 // nobody is shown a note by mistake. An owner that cannot be read is nobody.
 func readClaim(src []byte) *claim {
-	n := note.Head(src)
-	c := &claim{Level: wordsLevel(n), Withheld: withheld(n, src)}
+	n, text := note.Head(src), headText(src)
+	c := &claim{Level: wordsLevel(n), Withheld: withheld(n, text)}
 	for _, p := range n.Problems {
 		if p.Code == "duplicate_key" && strings.Contains(strings.ToLower(p.Message), "visibility") {
 			c.Level = Private
@@ -39,7 +39,7 @@ func readClaim(src []byte) *claim {
 			c.Owners = append(c.Owners, ownersIn(f)...)
 		}
 	}
-	if head := unreadHead(n, src); head != "" {
+	if head := unreadHead(n, text); head != "" {
 		c.Level = Private
 		if strings.Contains(head, "owner") {
 			c.Owners = append(c.Owners, "")

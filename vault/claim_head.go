@@ -24,10 +24,9 @@ var (
 // unreadHead returns the head of a note, in lower case, where that mentions the
 // visibility and n, which was read of it, does not name it: what stands in
 // properties that are malformed or not at the very start, below another key, or in
-// what one merges. Else it is "".
-func unreadHead(n *note.Note, src []byte) string {
+// what one merges. Else it is "". text is the note's headText.
+func unreadHead(n *note.Note, text string) string {
 	named := slices.ContainsFunc(n.Fields, func(f note.Field) bool { return strings.EqualFold(f.Key, "visibility") })
-	text := headText(src)
 	if named || !strings.Contains(text, "visibility") {
 		return ""
 	}

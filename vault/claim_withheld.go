@@ -18,8 +18,9 @@ var (
 )
 
 // withheld reports whether a note, as n was read of it, is not to be published: its
-// properties say so, at whatever depth, or nobody can tell whether they do.
-func withheld(n *note.Note, src []byte) bool {
+// properties say so, at whatever depth, or nobody can tell whether they do. text is
+// its headText.
+func withheld(n *note.Note, text string) bool {
 	if unclear(n) {
 		return true
 	}
@@ -30,7 +31,6 @@ func withheld(n *note.Note, src []byte) bool {
 		}
 		oblique = oblique || namedObliquely(f.Key, f.Value) || anyProperty(f.Value, namedObliquely)
 	}
-	text := headText(src)
 	if !strings.Contains(text, "publish") && !strings.Contains(text, "draft") {
 		return false
 	}
@@ -50,7 +50,7 @@ func misplaced(head string) bool {
 	}
 	src := []byte(first[:3] + "\n" + rest + "\n" + first[:3] + "\n")
 	n := note.Head(src)
-	return n.Body > 0 && withheld(n, src)
+	return n.Body > 0 && withheld(n, headText(src))
 }
 
 // withholds reports whether a property keeps a note from being published: what is
