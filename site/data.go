@@ -49,7 +49,7 @@ func (b *builder) siteIndex() error {
 	if err != nil {
 		return err
 	}
-	return b.out.put(assetDir+"/site.js", "", append([]byte("var kb=window.kb||(window.kb={});kb.site=kb.site||function(s){kb.at=s};\n"), index...))
+	return b.out.put(siteScript, "", append([]byte("var kb=window.kb||(window.kb={});kb.site=kb.site||function(s){kb.at=s};\n"), index...))
 }
 
 // putNavigation writes nodes of the navigation, and what is in large folders of

@@ -37,6 +37,9 @@ const generator = "kb"
 // what would not change. The site works without it.
 const buildFile = assetDir + "/build.json"
 
+// siteScript is the script of a site that every page loads under the same name.
+const siteScript = assetDir + "/site.js"
+
 // unfinished is there while a build changes a site: what the manifest says is then
 // not to be relied on. It lists the files that the build adds, a line each, and
 // before the manifest that does not name them, those that it removes.
@@ -107,7 +110,7 @@ func (o *output) resume() error {
 		return err
 	}
 	if m, _ := readManifest(raw, func(string, string) {}); m.Generator != generator {
-		if _, err := o.root.Stat(unfinished); err != nil {
+		if _, err := o.root.Stat(unfinished); err != nil && o.builtNames() == nil {
 			return fmt.Errorf("%w: %s has files and no sound %s", ErrNotOurs, o.dir, manifestFile)
 		}
 	}
@@ -118,8 +121,7 @@ func (o *output) resume() error {
 	if o.journal, err = o.root.OpenFile(unfinished, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644); err != nil {
 		return errors.Join(err, o.lock.Close())
 	}
-	o.readBefore(started)
-	return nil
+	return o.readBefore(started)
 }
 
 // take locks a directory for this build. It reports whether a build that did not
@@ -194,22 +196,57 @@ func globEscape(s string) string {
 	return strings.NewReplacer("[", `\[`, "*", `\*`, "?", `\?`, `\`, `\\`).Replace(s)
 }
 
-// readBefore reads what the last build says of the directory.
-func (o *output) readBefore(started bool) {
+// readBefore reads what the last build says of the directory. Without a sound
+// manifest that is the names of its files, so that those go which this build does not
+// make; they are journaled, since it writes the build file anew.
+func (o *output) readBefore(started bool) error {
+	var m Manifest
 	raw, err := o.root.ReadFile(manifestFile)
 	if err == nil {
-		_, err = readManifest(raw, func(name, sum string) { o.files[name] = &file{was: sum} })
+		m, err = readManifest(raw, func(name, sum string) { o.files[name] = &file{was: sum} })
 	}
-	o.trust = err == nil && !started
+	sound := err == nil && m.Generator == generator
+	o.trust = sound && !started
 	if journal, err := o.root.ReadFile(unfinished); err == nil {
 		o.earlier = strings.Fields(string(journal))
 	}
 	if info, err := o.root.Stat(manifestFile); err == nil {
 		o.sealed = info.ModTime()
 	}
+	if !sound {
+		names := o.builtNames()
+		for _, name := range names {
+			o.earlier = append(o.earlier, escapePath(name))
+		}
+		return o.announce(names...)
+	}
 	if raw, err := o.root.ReadFile(buildFile); err == nil && o.trust {
 		o.readKeys(string(raw))
 	}
+	return nil
+}
+
+// builtNames are the names of the files that the build file lists; nil unless it is
+// that of the site in the directory: whole, with the size that the site's script has.
+func (o *output) builtNames() (names []string) {
+	raw, err := o.root.ReadFile(buildFile)
+	if err != nil || !bytes.HasSuffix(raw, []byte(keysEnd)) {
+		return nil
+	}
+	known := false
+	lines, ok := strings.CutPrefix(string(raw), keysBegin)
+	err = readStrings(lines, func(name, value string) {
+		_, size, sound := readLine(value)
+		ok = ok && sound
+		if info, err := o.root.Lstat(name); name == siteScript && err == nil {
+			known = sound && info.Size() == size
+		}
+		names = append(names, name)
+	})
+	if !ok || err != nil || !known {
+		return nil
+	}
+	return append(names, buildFile)
 }
 
 // keep leaves a file as it is when it was made of the same before. It reports

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
@@ -107,6 +108,50 @@ func TestStaleInTheWay(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, made(t, vaultOf(garden()...), out)); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// A site without a sound manifest is known by its build file, and made whole again:
+// what is no longer published goes, also where the first attempt was killed. Without
+// either it is a folder like any other.
+func TestManifestLost(t *testing.T) {
+	dir := t.TempDir()
+	want := made(t, vaultOf(garden()...), filepath.Join(dir, "fresh"))
+	for i, damage := range []func(out string) error{
+		func(out string) error { return ignoreMissing(os.Remove(filepath.Join(out, manifestFile))) },
+		func(out string) error { return os.WriteFile(filepath.Join(out, manifestFile), []byte("{\"na"), 0o644) },
+		func(out string) error {
+			return os.WriteFile(filepath.Join(out, manifestFile), []byte(`{"name": "app"}`), 0o644)
+		},
+	} {
+		out := filepath.Join(dir, fmt.Sprint("out", i))
+		for _, killed := range []bool{false, true} {
+			made(t, vaultOf(append(garden(), "secret/a.md", "# A\nno longer published\n")...), out)
+			if err := damage(out); err != nil {
+				t.Fatal(err)
+			}
+			if killed {
+				o, err := openOutput(out)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if err := errors.Join(o.put(buildFile, "", []byte("{\n}\n")), o.abandon()); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if diff := cmp.Diff(want, made(t, vaultOf(garden()...), out)); diff != "" {
+				t.Errorf("damage %d, killed %v: %s", i, killed, diff)
+			}
+		}
+		text := made(t, vaultOf(garden()...), out)[buildFile]
+		for _, other := range []string{"", "{\n}\n", "{\n\"kb/site.js\": \" 7\"\n}\n", text[:len(text)-2]} {
+			if err := errors.Join(damage(out), os.WriteFile(filepath.Join(out, filepath.FromSlash(buildFile)), []byte(other), 0o644)); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := Build(context.Background(), vaultOf(garden()...), Options{Out: out}); !errors.Is(err, ErrNotOurs) {
+				t.Errorf("damage %d, build file %.40q: %v", i, other, err)
+			}
+		}
 	}
 }
 
