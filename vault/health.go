@@ -162,12 +162,14 @@ func (r *HealthResult) Text(t *Text) {
 			}
 			t.Printf("\n%s %s\n", t.Strong(strings.ReplaceAll(k.name, "_", " ")), t.Dim(fmt.Sprintf("%s, %d", h.Name, h.Counts[k.name])))
 			const most = 10
-			for _, x := range (*k.list)[:min(most, len(*k.list))] {
+			shown := (*k.list)[:min(most, len(*k.list))]
+			for _, x := range shown {
 				t.hanging("  ", "    ", []styled{{fmt.Sprintf("%s:%d", x.Path, x.Line), "36"}, {" " + x.Message, ""}, {" - " + x.Mend, "2"}})
 			}
-			if n := h.Counts[k.name] - most; n > 0 {
-				t.Printf("  %s\n", t.Dim(fmt.Sprintf("and %d more", n)))
+			if n := h.Counts[k.name]; n > len(shown) {
+				t.Printf("  %s\n", t.Dim(fmt.Sprintf("%d of %d", len(shown), n)))
 			}
 		}
 	}
+	t.more(r.Next)
 }
