@@ -139,8 +139,9 @@ type worktrees map[*collection]*gitstore.Tree
 func (t worktrees) key() string {
 	var ids []string
 	for c, tree := range t {
-		others := sha256.Sum256([]byte(strings.Join(tree.Others, "\x00")))
-		ids = append(ids, fmt.Sprintf("%s %s %x", c.Name, tree.ID, others))
+		others := strings.Join(tree.Others, "\x00")
+		beside := sha256.Sum256(fmt.Appendf([]byte(others), "\x00%q", tree.Problems)) // the tree itself names files alone
+		ids = append(ids, fmt.Sprintf("%s %s %x", c.Name, tree.ID, beside))
 	}
 	slices.Sort(ids)
 	return strings.Join(ids, "\n")
