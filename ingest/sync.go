@@ -3,6 +3,7 @@ package ingest
 import (
 	"cmp"
 	"context"
+	"math"
 	"net/url"
 	"path"
 	"slices"
@@ -134,7 +135,7 @@ func (s *Syncer) leftOut(p *page, now time.Time, held map[string]string) bool {
 // held are the notes that open drafts change, but for the run's own, by their
 // paths: what this run changed of them would be in conflict.
 func (s *Syncer) held(ctx context.Context) (map[string]string, error) {
-	open, err := s.Vault.Drafts(ctx, vault.DraftsParams{State: "open", MaxResults: 500})
+	open, err := s.Vault.Drafts(ctx, vault.DraftsParams{State: "open", MaxResults: 500, MaxTokens: math.MaxInt32})
 	if err != nil {
 		return nil, err
 	}
@@ -144,7 +145,7 @@ func (s *Syncer) held(ctx context.Context) (map[string]string, error) {
 			continue
 		}
 		if len(d.Changes) < d.Changed { // not all are listed
-			one, err := s.Vault.Drafts(ctx, vault.DraftsParams{Name: d.Name, MaxResults: 1})
+			one, err := s.Vault.Drafts(ctx, vault.DraftsParams{Name: d.Name, MaxResults: 1, MaxTokens: math.MaxInt32})
 			if err != nil {
 				return nil, err
 			}

@@ -166,7 +166,7 @@ func asValue(t *testing.T, v any) map[string]any {
 	if err := json.Unmarshal(raw, &m); err != nil {
 		t.Fatal(err)
 	}
-	for _, key := range []string{"seconds", "disk_bytes", "added", "unchanged", "repeated", "similar", "similar_mode", "similar_degraded"} {
+	for _, key := range []string{"seconds", "disk_bytes", "added", "unchanged", "repeated", "state", "similar", "similar_mode", "similar_degraded"} {
 		delete(m, key)
 	}
 	return m

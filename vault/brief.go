@@ -13,7 +13,7 @@ import (
 type BriefParams struct {
 	Query      string   `json:"query" arg:"" required:"" help:"question, keywords, or a note's title"`
 	MaxResults int      `json:"max_results,omitempty" default:"5" min:"1" max:"50" help:"notes to quote"`
-	MaxTokens  int      `json:"max_tokens,omitempty" default:"2000" min:"100" help:"budget of the text"`
+	MaxTokens  int      `json:"max_tokens,omitempty" default:"2000" min:"100" help:"budget"`
 	MinScore   float64  `json:"min_score,omitempty" min:"0" help:"least score"`
 	Exclude    []string `json:"exclude,omitempty" help:"citations already seen"`
 	Entity     []string `json:"entity,omitempty" help:"only notes that name all of these"`

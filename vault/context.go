@@ -3,6 +3,8 @@ package vault
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"kb/note"
@@ -12,7 +14,7 @@ import (
 type ContextParams struct {
 	Path      []string `json:"path" arg:"" required:"" help:"paths, titles, aliases or kb:// citations"`
 	Depth     string   `json:"depth,omitempty" enum:"quick,standard,deep" default:"standard" help:"quick: summary; standard: also outline and links; deep: also passages"`
-	MaxTokens int      `json:"max_tokens,omitempty" default:"3000" min:"100" help:"budget of the answer"`
+	MaxTokens int      `json:"max_tokens,omitempty" default:"3000" min:"100" help:"budget"`
 	atParam
 }
 
@@ -104,7 +106,7 @@ func (f found) describe(ctx context.Context, depth string) (*Context, error) {
 	c := &Context{
 		Path:         d.path,
 		Title:        n.TitleAt(d.path),
-		Tags:         append([]string{}, n.Tags...),
+		Tags:         fewTags(n.Tags),
 		Section:      section(d.path),
 		Collection:   d.col.Name,
 		Frontmatter:  map[string]any{},
@@ -162,6 +164,9 @@ func passagesOf(n *note.Note, text []byte) []Passage {
 
 func (c *Context) tokens() int {
 	n := 60 + Tokens(c.Summary) + 12*len(c.Outline) + 25*(len(c.Links)+len(c.Backlinks))
+	for _, tag := range c.Tags {
+		n += Tokens(tag)
+	}
 	for k, v := range c.Frontmatter {
 		n += Tokens(k) + Tokens(fmt.Sprint(v))
 	}
@@ -184,12 +189,25 @@ func (c *Context) fit(budget int) (cut bool) {
 			c.Links = c.Links[:len(c.Links)/2]
 		case len(c.Outline) > 5:
 			c.Outline = c.Outline[:len(c.Outline)/2]
+		case len(c.Frontmatter) > 0:
+			delete(c.Frontmatter, c.longestField())
 		default:
 			return cut
 		}
 		cut = true
 	}
 	return cut
+}
+
+// longestField is the property that takes the most room.
+func (c *Context) longestField() (longest string) {
+	most := -1
+	for _, key := range slices.Sorted(maps.Keys(c.Frontmatter)) {
+		if n := Tokens(fmt.Sprint(c.Frontmatter[key])); n > most {
+			longest, most = key, n
+		}
+	}
+	return longest
 }
 
 // Text writes one block a note.

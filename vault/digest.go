@@ -17,7 +17,7 @@ type DigestParams struct {
 	Collection string   `json:"collection,omitempty" help:"only this collection"`
 	Scope      []string `json:"scope,omitempty" help:"only these sections or path prefixes"`
 	Days       int      `json:"days,omitempty" default:"7" min:"0" max:"36500" help:"how far back recent goes"`
-	MaxTokens  int      `json:"max_tokens,omitempty" default:"800" min:"100" help:"budget of the answer"`
+	MaxTokens  int      `json:"max_tokens,omitempty" default:"800" min:"100" help:"budget"`
 	atParam
 }
 

@@ -17,14 +17,17 @@ type DraftsParams struct {
 	Name       string `json:"name,omitempty" arg:"" help:"only this draft"`
 	State      string `json:"state,omitempty" enum:"open,merged,rejected" help:"only these"`
 	MaxResults int    `json:"max_results,omitempty" also:"limit" default:"20" min:"1" max:"500" help:"drafts"`
-	Cursor     string `json:"cursor,omitempty" help:"next of the answer before"`
+	MaxTokens  int    `json:"max_tokens,omitempty" default:"6000" min:"100" help:"budget"`
+	Cursor     string `json:"cursor,omitempty" help:"next of an answer"`
 }
 
 // DraftsResult lists drafts: open ones first, the newest first.
 type DraftsResult struct {
 	Drafts []DraftInfo `json:"drafts"`
 	Total  int         `json:"total"`
-	Next   string      `json:"next,omitempty"`
+
+	Truncated bool   `json:"truncated,omitempty" schema:"-"` // of one of the drafts, not all is listed
+	Next      string `json:"next,omitempty"`
 }
 
 // DraftInfo is a draft as it is now. Paths are relative to their collection.
@@ -48,6 +51,7 @@ type DraftInfo struct {
 	Reason    string          `json:"reason,omitempty"` // why it was rejected, or what was said at the merge
 	By        string          `json:"by,omitempty"`     // who decided
 	Merge     string          `json:"merge,omitempty"`  // the commit of the merge
+	Checked   int             `json:"check_count"`      // checks that failed, listed or not
 	Changed   int             `json:"changed"`          // notes and files, listed or not
 	Changes   []DraftChange   `json:"changes"`
 	Review    string          `json:"review,omitempty"`
@@ -82,12 +86,19 @@ func (v *Vault) Drafts(ctx context.Context, p DraftsParams) (*DraftsResult, erro
 	if err != nil {
 		return nil, err
 	}
+	if p.Name != "" && len(found) == 1 {
+		return v.oneDraft(ctx, found[0], offset, p.MaxTokens)
+	}
 	r := &DraftsResult{Drafts: []DraftInfo{}, Total: len(found)}
-	end := min(len(found), offset+p.MaxResults)
-	for _, d := range found[min(offset, end):end] {
-		info, _, err := d.info(ctx, v, p.Name != "")
+	end := min(len(found), offset)
+	for budget := p.MaxTokens; end < len(found) && len(r.Drafts) < p.MaxResults; end++ {
+		info, _, err := found[end].info(ctx, v, p.Name != "")
 		if err != nil {
 			return nil, err
+		}
+		r.Truncated = info.fit(0, p.MaxTokens) > 0 || r.Truncated
+		if budget -= info.tokens(); budget < 0 && len(r.Drafts) > 0 {
+			break
 		}
 		r.Drafts = append(r.Drafts, *info)
 	}
@@ -95,6 +106,51 @@ func (v *Vault) Drafts(ctx context.Context, p DraftsParams) (*DraftsResult, erro
 		r.Next = strconv.Itoa(end)
 	}
 	return r, nil
+}
+
+// oneDraft tells all of a draft, in pages of its lists.
+func (v *Vault) oneDraft(ctx context.Context, d draftOf, offset, budget int) (*DraftsResult, error) {
+	info, _, err := d.info(ctx, v, true)
+	if err != nil {
+		return nil, err
+	}
+	r := &DraftsResult{Total: 1}
+	if next := info.fit(offset, budget); next > 0 {
+		r.Truncated, r.Next = true, strconv.Itoa(next)
+	}
+	r.Drafts = []DraftInfo{*info}
+	return r, nil
+}
+
+// draftTokens is what a draft costs without its texts and lists.
+const draftTokens = 150
+
+func (i *DraftInfo) tokens() int {
+	n := draftTokens + Tokens(i.Title) + Tokens(i.Reason)
+	for _, c := range i.Conflicts {
+		n += c.tokens()
+	}
+	for _, c := range i.Checks {
+		n += c.tokens()
+	}
+	for _, c := range i.Changes {
+		n += c.tokens()
+	}
+	return n
+}
+
+func (c DraftConflict) tokens() int { return 12 + Tokens(c.Path) + Tokens(c.Message) }
+func (c CheckFinding) tokens() int {
+	return 25 + Tokens(c.Path) + Tokens(c.Message) + Tokens(c.Mend)
+}
+func (c DraftChange) tokens() int { return 20 + Tokens(c.Path) + Tokens(c.From) }
+
+// fit cuts the lists to the page of a budget that begins at an offset, and returns
+// where the next begins, 0 if there is none. The counts stay whole.
+func (i *DraftInfo) fit(offset, budget int) (next int) {
+	i.Checked = len(i.Checks)
+	budget -= draftTokens + Tokens(i.Title) + Tokens(i.Reason)
+	return page([]pile{pileOf(&i.Conflicts, DraftConflict.tokens), pileOf(&i.Checks, CheckFinding.tokens), pileOf(&i.Changes, DraftChange.tokens)}, offset, budget)
 }
 
 // draftOf is a draft and where it is kept.

@@ -16,7 +16,7 @@ type EntitiesParams struct {
 	Kind       string `json:"kind,omitempty" help:"url, email, hashtag, mention, tag, or field"`
 	Collection string `json:"collection,omitempty" help:"only this collection"`
 	MaxResults int    `json:"max_results,omitempty" also:"limit" default:"50" min:"1" max:"1000" help:"entities"`
-	MaxTokens  int    `json:"max_tokens,omitempty" default:"4000" min:"100" help:"budget of the answer"`
+	MaxTokens  int    `json:"max_tokens,omitempty" default:"4000" min:"100" help:"budget"`
 	Cursor     string `json:"cursor,omitempty" help:"next of an answer"`
 	atParam
 }

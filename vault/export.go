@@ -18,7 +18,7 @@ type ExportParams struct {
 	Scope        []string `json:"scope,omitempty" help:"only these sections or path prefixes"`
 	Tag          []string `json:"tag,omitempty" help:"only notes with all these tags"`
 	MaxDocuments int      `json:"max_documents,omitempty" min:"1" max:"100000" help:"notes (default 200; all with output)"`
-	MaxTokens    int      `json:"max_tokens,omitempty" default:"50000" min:"100" help:"budget of the text"`
+	MaxTokens    int      `json:"max_tokens,omitempty" default:"50000" min:"100" help:"budget"`
 	Format       string   `json:"format,omitempty" enum:"markdown,jsonl,llms,llms-full,bundle" default:"markdown" help:"bundle needs output"`
 	Output       string   `json:"output,omitempty" hidden:"" file:"" help:"write all of it to this file"`
 	Cursor       string   `json:"cursor,omitempty" help:"next of an answer"`

@@ -16,9 +16,9 @@ type GetDocumentParams struct {
 	Path        string `json:"path" arg:"" required:"" help:"path, collection:path, title, alias, or kb:// citation"`
 	Heading     string `json:"heading,omitempty" help:"only this section: its text, slug, or \"A > B\""`
 	Lines       string `json:"lines,omitempty" help:"only these lines: 10-25"`
-	Around      int    `json:"around,omitempty" min:"0" max:"1000" help:"with heading or lines: also this many neighbouring chunks"`
+	Around      int    `json:"around,omitempty" min:"0" max:"1000" help:"with heading or lines: neighbouring chunks too"`
 	Frontmatter bool   `json:"frontmatter,omitempty" help:"the whole file, with its frontmatter"`
-	MaxTokens   int    `json:"max_tokens,omitempty" default:"8000" min:"50" help:"budget; next continues"`
+	MaxTokens   int    `json:"max_tokens,omitempty" default:"8000" min:"50" help:"budget"`
 	atParam
 }
 
@@ -27,6 +27,7 @@ type Document struct {
 	Path       string   `json:"path"`
 	Title      string   `json:"title"`
 	Tags       []string `json:"tags"`
+	TagCount   int      `json:"tag_count,omitempty" schema:"-"` // of all, where some are left out
 	Section    string   `json:"section"`
 	Collection string   `json:"collection"`
 	Content    string   `json:"content"`
@@ -47,7 +48,7 @@ var getDocumentOp = define(Op{
 	Name:        "get_document",
 	Title:       "Read a note",
 	Summary:     "Read a note, or one section of it",
-	Description: "The Markdown of a note, or of one heading or line range. Takes a path, title, alias, or the uri of a search hit, which reads it at exactly the cited commit. Long notes are cut at max_tokens; pass next as lines to go on.",
+	Description: "The Markdown of a note, or of one heading or line range. Takes a path, title, alias, or the uri of a search hit, which reads it at exactly the cited commit. Pass next as lines to go on.",
 	Examples: []string{
 		"kb get-document guides/retry.md",
 		`kb get-document "Retry policy" --heading Backoff`,
@@ -86,11 +87,13 @@ func (v *Vault) GetDocument(ctx context.Context, p GetDocumentParams) (*Document
 func (f found) document(n *note.Note, text []byte, part note.Span, budget int) *Document {
 	d := f.docs[f.doc]
 	content := string(text[part.Start:part.End])
-	cut := cutTokens(content, budget)
+	const tagsPart = 4 // of the budget, tags have at most this part
+	tags, spent := cutTags(n.Tags, budget/tagsPart)
+	cut := cutTokens(content, budget-spent)
 	out := &Document{
 		Path:         d.path,
 		Title:        n.TitleAt(d.path),
-		Tags:         append([]string{}, n.Tags...),
+		Tags:         tags,
 		Section:      section(d.path),
 		Collection:   d.col.Name,
 		Content:      content[:cut],
@@ -104,6 +107,9 @@ func (f found) document(n *note.Note, text []byte, part note.Span, budget int) *
 		SupersededBy: linkText(n.Superseded()),
 		Trust:        f.trust(),
 	}
+	if len(tags) < len(n.Tags) {
+		out.TagCount, out.Truncated = len(n.Tags), true
+	}
 	slug := ""
 	if i := n.HeadingAt(part.Start); i >= 0 && part.Start > n.Body {
 		slug = n.Headings[i].Slug
@@ -112,7 +118,7 @@ func (f found) document(n *note.Note, text []byte, part note.Span, budget int) *
 	if cut > 0 {
 		last := note.LineAt(text, part.Start+cut-1)
 		out.Lines = []int{note.LineAt(text, part.Start), last}
-		if out.Truncated {
+		if cut < len(content) {
 			out.Next = f.nextLines(text, part, cut)
 		}
 	}

@@ -12,7 +12,7 @@ type HealthParams struct {
 	StaleDays  int    `json:"stale_days,omitempty" default:"90" min:"1" max:"36500" help:"a note is stale when it did not change for so long"`
 	MinWords   int    `json:"min_words,omitempty" default:"50" min:"0" help:"a note with fewer words is a stub"`
 	Against    string `json:"against,omitempty" help:"only what is wrong now and was not in this view"`
-	MaxTokens  int    `json:"max_tokens,omitempty" default:"4000" min:"100" help:"budget of the answer; counts stay whole"`
+	MaxTokens  int    `json:"max_tokens,omitempty" default:"4000" min:"100" help:"budget"`
 	Cursor     string `json:"cursor,omitempty" help:"next of an answer"`
 	Format     string `json:"format,omitempty" hidden:"" enum:"github" help:"print annotations for a workflow"`
 	Fix        bool   `json:"fix,omitempty" hidden:"" help:"propose what is safe to mend, as a draft: moved links, their case, dates of creation"`

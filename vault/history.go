@@ -17,7 +17,7 @@ type HistoryParams struct {
 	From      string `json:"from,omitempty" help:"instead of path: compare this view"`
 	To        string `json:"to,omitempty" help:"with this one (default: the vault's view)"`
 	Limit     int    `json:"limit,omitempty" also:"max_results" default:"20" min:"1" max:"500" help:"versions"`
-	MaxTokens int    `json:"max_tokens,omitempty" default:"4000" min:"100" help:"budget of the answer"`
+	MaxTokens int    `json:"max_tokens,omitempty" default:"4000" min:"100" help:"budget"`
 	Cursor    string `json:"cursor,omitempty" help:"next of an answer"`
 	atParam
 }

@@ -44,7 +44,7 @@ type LinksParams struct {
 	Direction  string `json:"direction,omitempty" enum:"both,out,in" default:"both" help:"which links"`
 	Depth      int    `json:"depth,omitempty" default:"1" min:"1" max:"5" help:"how many links away"`
 	Collection string `json:"collection,omitempty" help:"graph of this collection only"`
-	MaxTokens  int    `json:"max_tokens,omitempty" default:"6000" min:"100" help:"budget of the answer"`
+	MaxTokens  int    `json:"max_tokens,omitempty" default:"6000" min:"100" help:"budget"`
 	Cursor     string `json:"cursor,omitempty" help:"next of an answer"`
 
 	Suggest bool   `json:"suggest,omitempty" hidden:"" help:"instead: mentions of notes that are no links, and near notes never linked"`
@@ -228,7 +228,7 @@ func (v *Vault) wholeGraph(ctx context.Context, p LinksParams) (*LinksResult, er
 			r.Orphans++
 		}
 		c := w.cards[i]
-		r.Nodes = append(r.Nodes, Node{Path: w.name(i), Title: w.titleOf(i, c), Tags: append([]string{}, c.tags...),
+		r.Nodes = append(r.Nodes, Node{Path: w.name(i), Title: w.titleOf(i, c), Tags: fewTags(c.tags),
 			Aliases: append([]string{}, c.aliases...), Exists: true, Orphan: orphan})
 		r.Edges = append(r.Edges, w.edges(g, i)...)
 		r.UnresolvedLinks += len(g.of(i).broken)

@@ -3,6 +3,7 @@ package vault
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"path"
 	"slices"
 	"strings"
@@ -11,6 +12,8 @@ import (
 // ListSectionsParams asks for the shape of the vault.
 type ListSectionsParams struct {
 	Collection string `json:"collection,omitempty" help:"only this collection"`
+	MaxTokens  int    `json:"max_tokens,omitempty" default:"4000" min:"100" help:"budget"`
+	Cursor     string `json:"cursor,omitempty" help:"next of an answer"`
 	atParam
 }
 
@@ -18,6 +21,9 @@ type ListSectionsParams struct {
 type Sections struct {
 	Collections []CollectionInfo `json:"collections"`
 	Sections    []SectionInfo    `json:"sections"`
+	Total       int              `json:"total_sections" schema:"-"`
+	Truncated   bool             `json:"truncated,omitempty" schema:"-"`
+	Next        string           `json:"next,omitempty" schema:"-"`
 	Seen
 }
 
@@ -45,7 +51,7 @@ var listSectionsOp = define(Op{
 	Name:        "list_sections",
 	Title:       "List collections and sections",
 	Summary:     "List the collections and their sections",
-	Description: "The collections and their sections (first-level directories) with counts: where notes are, and which collections take writes.",
+	Description: "Collections and their sections (first-level directories) with counts, and which take writes.",
 	Examples:    []string{"kb list-sections", "kb list-sections --collection docs --at v1.0"},
 }, (*Vault).ListSections)
 
@@ -53,7 +59,14 @@ var listSectionsOp = define(Op{
 // without notes is listed with 0, unless its notes are usually hidden from the
 // caller; a directory nobody declared is listed too.
 func (v *Vault) ListSections(ctx context.Context, p ListSectionsParams) (*Sections, error) {
-	w, cols, cards, err := v.readCards(ctx, p.At, p.Collection)
+	from, err := resume(p.Cursor, p.At)
+	if err != nil {
+		return nil, err
+	}
+	w, cols, cards, err := v.readCards(ctx, from.at, p.Collection)
+	if err == nil {
+		err = from.check(w)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -63,7 +76,16 @@ func (v *Vault) ListSections(ctx context.Context, p ListSectionsParams) (*Sectio
 		r.Collections = append(r.Collections, info)
 		r.Sections = append(r.Sections, sections...)
 	}
+	r.Total = len(r.Sections)
+	if next := page([]pile{pileOf(&r.Sections, SectionInfo.tokens)}, from.offset, p.MaxTokens); next > 0 {
+		r.Truncated, r.Next = true, w.cursor(next)
+	}
 	return r, nil
+}
+
+func (s SectionInfo) tokens() int {
+	const names = 20 // of the fields
+	return names + Tokens(s.Collection) + Tokens(s.Name) + Tokens(s.Description)
 }
 
 func (w *view) survey(c *collection, cards []*card) (CollectionInfo, []SectionInfo) {
@@ -121,7 +143,11 @@ func (r *Sections) Text(t *Text) {
 		}
 		t.Table(rows)
 	}
-	t.Printf("%s\n", t.Dim(r.Seen.text()))
+	seen := []string{r.Seen.text()}
+	if r.Next != "" {
+		seen = append(seen, fmt.Sprintf("%d of %d sections, cursor %s goes on", len(r.Sections), r.Total, r.Next))
+	}
+	t.Printf("%s\n", t.Dim(strings.Join(seen, " · ")))
 }
 
 func (s SectionInfo) label() string {

@@ -13,7 +13,7 @@ type QueryParams struct {
 	Filter
 	Sort       string `json:"sort,omitempty" help:"path, title, created, updated, words or a frontmatter key; -key for descending (default path)"`
 	MaxResults int    `json:"max_results,omitempty" also:"limit" default:"50" min:"1" max:"500" help:"notes"`
-	MaxTokens  int    `json:"max_tokens,omitempty" default:"6000" min:"100" help:"budget of the answer"`
+	MaxTokens  int    `json:"max_tokens,omitempty" default:"6000" min:"100" help:"budget"`
 	Cursor     string `json:"cursor,omitempty" help:"next of an answer"`
 	atParam
 }
@@ -128,7 +128,7 @@ func (w *view) info(i int, c *card, d dated) DocInfo {
 	return DocInfo{
 		Path:       w.docs[i].path,
 		Title:      w.titleOf(i, c),
-		Tags:       append([]string{}, c.tags...),
+		Tags:       fewTags(c.tags),
 		Section:    section(w.docs[i].path),
 		Collection: w.docs[i].col.Name,
 		Status:     c.status,

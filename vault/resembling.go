@@ -145,7 +145,7 @@ func (g *ground) draftedLike(p string, n *note.Note) (hits []Hit, err error) {
 			Path: at, Title: other.TitleAt(at), Section: section(at), Collection: g.col.Name, Score: s,
 			Excerpt: oneLine(other.Summary, 300), Lines: []int{0, 0}, Blob: id.String(),
 			URI:  citation{Collection: g.col.Name, Commit: g.on.String(), Path: at}.String(),
-			Tags: append([]string{}, other.Tags...), Also: []string{}, Trust: "draft",
+			Tags: fewTags(other.Tags), Also: []string{}, Trust: "draft",
 		})
 	}
 	slices.SortFunc(hits, func(a, b Hit) int { return cmp.Or(cmp.Compare(b.Score, a.Score), strings.Compare(a.Path, b.Path)) })

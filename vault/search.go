@@ -22,7 +22,7 @@ type SearchParams struct {
 	Boost      []string `json:"boost_entity,omitempty" help:"notes that name one score higher"`
 	Diversity  *float64 `json:"diversity,omitempty" min:"0" max:"1" help:"push back repetition"`
 	Explain    bool     `json:"explain,omitempty" help:"explain scores"`
-	MaxTokens  int      `json:"max_tokens,omitempty" default:"4000" min:"100" help:"budget of the answer"`
+	MaxTokens  int      `json:"max_tokens,omitempty" default:"4000" min:"100" help:"budget"`
 	Cursor     string   `json:"cursor,omitempty" help:"next of an answer"`
 	Selection
 	atParam
@@ -278,7 +278,7 @@ func (w *view) hit(h index.Hit) (Hit, error) {
 		Heading:      strings.Join(h.Heading, " > "),
 		Lines:        []int{h.Lines[0], h.Lines[1]},
 		Blob:         d.blob.String(),
-		Tags:         append([]string{}, n.Tags...),
+		Tags:         fewTags(n.Tags),
 		Also:         []string{},
 		Trust:        w.trust(),
 		Uncommitted:  d.uncommitted,

@@ -13,7 +13,7 @@ import (
 type SimilarParams struct {
 	Path       string `json:"path" arg:"" required:"" help:"path, title, alias or citation"`
 	MaxResults int    `json:"max_results,omitempty" also:"limit" default:"10" min:"1" max:"50" help:"hits"`
-	MaxTokens  int    `json:"max_tokens,omitempty" default:"3000" min:"100" help:"budget of the answer"`
+	MaxTokens  int    `json:"max_tokens,omitempty" default:"3000" min:"100" help:"budget"`
 	atParam
 }
 

@@ -1,6 +1,7 @@
 package vault
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -12,6 +13,7 @@ import (
 // StatsParams asks what the vault amounts to.
 type StatsParams struct {
 	Collection string `json:"collection,omitempty" help:"only this collection"`
+	MaxTokens  int    `json:"max_tokens,omitempty" default:"1000" min:"100" help:"budget"`
 	atParam
 }
 
@@ -22,6 +24,8 @@ type Stats struct {
 	Words        int            `json:"words"`
 	Bytes        int64          `json:"bytes"` // of the notes
 	ByStatus     map[string]int `json:"by_status"`
+	Statuses     int            `json:"statuses" schema:"-"` // different ones, listed or not
+	Truncated    bool           `json:"truncated,omitempty" schema:"-"`
 	Entities     int            `json:"entities"` // different things that notes name
 	Problems     int            `json:"problems"` // notes that could not be read whole
 	DiskBytes    int64          `json:"disk_bytes"`
@@ -50,7 +54,7 @@ var statsOp = define(Op{
 	Name:        "kb_stats",
 	Title:       "Show statistics",
 	Summary:     "Show counts, capabilities and the state of the index",
-	Description: "Counts of notes and chunks, by status; which kinds of search work; the state of the index. For diagnosis, not for content.",
+	Description: "Counts of notes and chunks, by status; which searches work; the state of the index. For diagnosis.",
 	Examples:    []string{"kb stats"},
 }, (*Vault).Stats)
 
@@ -83,7 +87,24 @@ func (v *Vault) Stats(ctx context.Context, p StatsParams) (*Stats, error) {
 	s.Entities = len(w.countEntities(cols, "", ""))
 	s.Problems = len(w.problems)
 	s.DiskBytes, err = v.store.diskBytes()
+	s.fit(p.MaxTokens)
 	return s, err
+}
+
+// fit leaves out the rarest statuses until s is within a budget.
+func (s *Stats) fit(budget int) {
+	const others, number = 200, 4 // what the rest of s costs, and a status beside its name
+	names := slices.SortedFunc(maps.Keys(s.ByStatus), func(a, b string) int {
+		return cmp.Or(cmp.Compare(s.ByStatus[b], s.ByStatus[a]), strings.Compare(a, b))
+	})
+	s.Statuses = len(names)
+	budget -= others
+	for _, name := range names {
+		if budget -= number + Tokens(name); budget < 0 {
+			delete(s.ByStatus, name)
+			s.Truncated = true
+		}
+	}
 }
 
 // vectorStats says which model there is, and how much of the view has vectors.
@@ -119,6 +140,9 @@ func (s *Stats) Text(t *Text) {
 	}
 	for _, status := range slices.Sorted(maps.Keys(s.ByStatus)) {
 		rows = append(rows, []string{"status " + t.Plain(status), thousands(s.ByStatus[status])})
+	}
+	if s.Truncated {
+		rows = append(rows, []string{"other statuses", thousands(s.Statuses - len(s.ByStatus))})
 	}
 	t.Table(rows)
 	t.Printf("%s\n", t.Dim(s.Seen.text()))

@@ -56,3 +56,28 @@ func cutTokens(s string, budget int) int {
 	}
 	return end
 }
+
+// mostTagTokens is what the tags of one note among others may cost, in tokens: tags
+// that tell notes apart are few.
+const mostTagTokens = 400
+
+// cutTags returns the first tags of a note that are within a budget, never nil, and
+// what they cost.
+func cutTags(tags []string, budget int) (first []string, cost int) {
+	const quotes = 2
+	first = []string{}
+	for _, tag := range tags {
+		more := quotes + Tokens(tag)
+		if cost+more > budget {
+			break
+		}
+		first, cost = append(first, tag), cost+more
+	}
+	return first, cost
+}
+
+// fewTags are the tags that are shown of a note among others.
+func fewTags(tags []string) []string {
+	few, _ := cutTags(tags, mostTagTokens)
+	return few
+}

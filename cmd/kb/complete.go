@@ -155,7 +155,7 @@ func (c *cli) drafts() (names []string) {
 	}
 	defer s.Close()
 	op, _ := vault.FindOp("kb_drafts")
-	r, err := s.Do(c.ctx, op, nil, nil)
+	r, err := s.Do(c.ctx, op, json.RawMessage(`{"max_tokens": 100000}`), nil)
 	if err != nil {
 		return nil
 	}

@@ -6,6 +6,7 @@ import (
 	_ "embed"
 	"encoding/json"
 	"html/template"
+	"math"
 	"net/http"
 	"net/url"
 	"os"
@@ -92,7 +93,7 @@ func (p *draftPreview) ask(ctx context.Context, name string, args map[string]any
 const mostDrafts = 500
 
 func (p *draftPreview) list(r *http.Request) ([]byte, error) {
-	found, err := p.ask(r.Context(), "kb_drafts", map[string]any{"state": "open", "max_results": mostDrafts})
+	found, err := p.ask(r.Context(), "kb_drafts", map[string]any{"state": "open", "max_results": mostDrafts, "max_tokens": math.MaxInt32})
 	if err != nil {
 		return nil, err
 	}
@@ -157,7 +158,7 @@ func (c *changedPage) was() string {
 }
 
 func (p *draftPreview) find(ctx context.Context, name string) (*vault.DraftInfo, error) {
-	found, err := p.ask(ctx, "kb_drafts", map[string]any{"name": name})
+	found, err := p.ask(ctx, "kb_drafts", map[string]any{"name": name, "max_tokens": math.MaxInt32})
 	if err != nil {
 		return nil, err
 	}
