@@ -202,11 +202,15 @@ var whereForm = regexp.MustCompile(`^\s*([\p{L}\p{N}_.:\- ]+?)\s*(!=|<=|>=|=|<|>
 func parseWhere(args []string) (conds []condition, err error) {
 	for _, a := range args {
 		m := whereForm.FindStringSubmatch(a)
-		if m == nil {
+		if m == nil || strings.IndexAny(m[3], "=<>~") == 0 {
 			return nil, errorf(Usage, "where: %q", clip(a, 80)).
-				hint("a condition is field=value, field!=value, field<value, field>value or field~part")
+				hint("a condition is field=value, field!=value, field<value, field>value or field~part; a value that begins with such a sign stands in quotes")
 		}
-		conds = append(conds, condition{m[1], m[2], strings.Trim(m[3], `"'`)})
+		value := strings.Trim(m[3], `"'`)
+		if m[2] != "~" {
+			value = linkText(value)
+		}
+		conds = append(conds, condition{m[1], m[2], value})
 	}
 	return conds, nil
 }
@@ -238,9 +242,30 @@ func (w *view) values(i int, c *card, key string, date func(int, *card) dated) [
 	return c.field(key)
 }
 
+// readings are what a condition compares of values. A wikilink is what it says to
+// a reader, as in a status, or the note that it names; ~ finds its brackets, too.
+func (c condition) readings(values []string) []string {
+	all := make([]string, 0, len(values))
+	for _, v := range values {
+		text := linkText(v)
+		if text == v {
+			all = append(all, v)
+			continue
+		}
+		if all = append(all, text); c.op == "~" {
+			all = append(all, v)
+		}
+		if target, _, named := strings.Cut(strings.TrimPrefix(v, "[["), "|"); named {
+			all = append(all, target)
+		}
+	}
+	return all
+}
+
 // holds compares; a list holds when one of its values does, and != when none
 // equals. An empty value with = or != asks whether the field is there at all.
 func (c condition) holds(values []string) bool {
+	values = c.readings(values)
 	if c.op == "!=" {
 		if c.value == "" {
 			return len(values) > 0
