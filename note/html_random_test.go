@@ -20,7 +20,8 @@ func rawPieces() []string {
 		"details summary pre code br hr img audio source section blockquote center script style svg math iframe select input form button template title textarea nobr font") {
 		all = append(all, "<"+name+">", "</"+name+">", "\n<"+name+">", "\n\n</"+name+">\n\n")
 	}
-	return append(all, `<a href="x">`, `<a href="javascript:a">`, `<a id="u">`, `<img src="x" onerror="a">`, `<p style="x">`)
+	return append(all, `<a href="x">`, `<a href="javascript:a">`, `<a id="u">`, `<a name="n" id="m">`, `<a href="x" id="h">`, `<td id="c">`, `<li id="l">`,
+		`<script id="s">`, `<form id="f">`, `<table id="t">`, `<img src="" id="i">`, `<img src="x" onerror="a">`, `<p style="x">`)
 }
 
 func TestHTMLRandom(t *testing.T) {
