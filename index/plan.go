@@ -45,6 +45,8 @@ type plan struct {
 	allowed bitset // the notes that its structure allows; nil for all
 	cut     bool   // it had more than maxUnits
 
+	finished bool // its last word is not completed
+
 	best   float64 // the best score by words in the view, once it is known
 	weight float64 // of a cosine beside words
 }

@@ -19,6 +19,7 @@ type found struct {
 
 func (v *View) searchText(ctx context.Context, q Query) (*Result, error) {
 	p, remark := v.plan(q.Text)
+	p.finished = q.Finished
 	s := v.segs.scratches.Get().(*scratch)
 	s.grow(len(v.docs), len(v.parts))
 	e := &evaluation{scratch: s, v: v, ctx: ctx}
@@ -46,7 +47,7 @@ func (e *evaluation) evaluate(p *plan, res *Result) error {
 		if err := e.collect(u); err != nil {
 			return err
 		}
-		if len(e.touched) > 0 && u.last && u.open && p.words <= shortQuery {
+		if len(e.touched) > 0 && u.last && u.open && !p.finished && p.words <= shortQuery {
 			p.units = append(p.units, e.completions(u)...)
 		}
 		if len(e.touched) == 0 && u.open && !u.neg {

@@ -29,6 +29,8 @@ type Query struct {
 	Offset   int     // hits to leave out first
 	MinScore float64 // if positive
 	Explain  bool
+	// Finished says that nobody is typing: the last word is not completed.
+	Finished bool
 	// NoExcerpt leaves out what needs the notes' text.
 	NoExcerpt bool
 	// Meaning ranks by meaning as well as by words, in ModeText.

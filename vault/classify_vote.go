@@ -35,7 +35,7 @@ type nearby struct {
 func (w *view) nearby(ctx context.Context, i int) (*nearby, error) {
 	self, unfiled := w.docs[i], *w.cards[i]
 	unfiled.tags = nil
-	q := index.Query{Max: mostAsked, NoExcerpt: true, Keep: func(j int) bool { return w.docs[j].col == self.col && w.docs[j].blob != self.blob }}
+	q := index.Query{Max: mostAsked, NoExcerpt: true, Finished: true, Keep: func(j int) bool { return w.docs[j].col == self.col && w.docs[j].blob != self.blob }}
 	k, found, err := w.searchLike(ctx, self.blob, q, w.gist(i, &unfiled))
 	if err != nil {
 		return nil, err

@@ -116,7 +116,7 @@ func (g *ground) wordedLike(ctx context.Context, p, title string) ([]index.Hit, 
 		return nil, err
 	}
 	words := plainWords(title)
-	found, err := text.Search(ctx, index.Query{Text: strings.Join(words, " "), Max: mostAlike, NoExcerpt: true, Keep: func(i int) bool {
+	found, err := text.Search(ctx, index.Query{Text: strings.Join(words, " "), Max: mostAlike, NoExcerpt: true, Finished: true, Keep: func(i int) bool {
 		return g.docs[i].col != g.col || g.docs[i].path != p && !g.gone(g.docs[i].path)
 	}})
 	if err != nil {

@@ -37,7 +37,7 @@ func (v *Vault) Similar(ctx context.Context, p SimilarParams) (*SearchResult, er
 		return nil, err
 	}
 	self := f.docs[f.doc].blob
-	q := index.Query{Max: p.MaxResults, Keep: func(i int) bool { return f.docs[i].blob != self }}
+	q := index.Query{Max: p.MaxResults, Finished: true, Keep: func(i int) bool { return f.docs[i].blob != self }}
 	k, found, err := f.searchLike(ctx, self, q, f.gist(f.doc, cards[f.doc]))
 	if err != nil {
 		return nil, err

@@ -47,7 +47,7 @@ func (w *view) siteRelated(ctx context.Context, docs []*site.Doc) error {
 			continue
 		}
 		g.Go(func() error {
-			q := index.Query{Max: mostRelated, Keep: func(j int) bool { return published[j] != nil && w.docs[j].blob != d.Blob }}
+			q := index.Query{Max: mostRelated, Finished: true, Keep: func(j int) bool { return published[j] != nil && w.docs[j].blob != d.Blob }}
 			_, found, err := w.searchLike(ctx, d.Blob, q, w.gist(i, cards[i]))
 			if err != nil {
 				return err

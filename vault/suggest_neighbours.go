@@ -82,7 +82,7 @@ func (g *linkGraph) joined(i, j int) bool {
 // itself would score 1.
 func (w *view) nearest(ctx context.Context, i, most int) ([]index.Hit, string, string, error) {
 	self := w.docs[i]
-	q := index.Query{Max: most, NoExcerpt: true, Keep: func(j int) bool { return w.docs[j].col == self.col && w.docs[j].blob != self.blob }}
+	q := index.Query{Max: most, NoExcerpt: true, Finished: true, Keep: func(j int) bool { return w.docs[j].col == self.col && w.docs[j].blob != self.blob }}
 	k, found, err := w.searchLike(ctx, self.blob, q, w.gist(i, w.cards[i]))
 	if err != nil {
 		return nil, "", "", err

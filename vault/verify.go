@@ -284,7 +284,7 @@ func (x *verifier) anywhere(ctx context.Context, quote string) (string, error) {
 	words := strings.FieldsFunc(strings.ToLower(plainQuote(quote)), func(r rune) bool {
 		return strings.ContainsRune("\"'()+-*:/#<>[]{}|.,;!?… \t\n", r)
 	})
-	found, err := text.Search(ctx, index.Query{Text: strings.Join(words[:min(len(words), 30)], " "), Max: 20})
+	found, err := text.Search(ctx, index.Query{Text: strings.Join(words[:min(len(words), 30)], " "), Max: 20, Finished: true})
 	if err != nil {
 		return "", err
 	}
