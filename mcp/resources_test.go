@@ -38,6 +38,9 @@ func TestResources(t *testing.T) {
 			t.Errorf("%s: %v\n%s", uri, err, got)
 		}
 	}
+	if got, err := read("kb://elsewhere@" + commit + "/README.md"); err != nil || !strings.HasPrefix(got, "# Read me") {
+		t.Errorf("of another clone: %v\n%s", err, got)
+	}
 	vaulttest.Git(t, dir, "rm", "-r", "--quiet", "guides")
 	vaulttest.Commit(t, dir, "2024-01-02", "gone")
 	if got, err := read(pinned + "#backoff"); err != nil || !strings.HasPrefix(got, "## Backoff") {
@@ -46,7 +49,7 @@ func TestResources(t *testing.T) {
 	if got, err := read("kb://digest"); err != nil || !strings.HasPrefix(got, "1 note in") {
 		t.Errorf("digest: %v\n%s", err, got)
 	}
-	for _, uri := range []string{"kb://" + name + "/guides/limits.md", "kb://nope@" + commit + "/README.md", pinned + "#nope", "file:///etc/passwd"} {
+	for _, uri := range []string{"kb://" + name + "/guides/limits.md", "kb://nope@" + strings.Repeat("0", 40) + "/README.md", "kb://nope/README.md", pinned + "#nope", "file:///etc/passwd"} {
 		if got, err := read(uri); err == nil {
 			t.Errorf("%s: no error: %s", uri, got)
 		}

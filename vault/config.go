@@ -36,6 +36,8 @@ type Config struct {
 
 	File    string `yaml:"-" json:"file,omitempty"`    // where it was read, "" when there was none
 	Offline bool   `yaml:"-" json:"offline,omitempty"` // $KB_OFFLINE: nothing is asked of other machines
+
+	Implicit bool `yaml:"-" json:"implicit,omitempty"` // no file speaks of collections: the repository is the only one
 }
 
 // CollectionConfig is one directory of notes inside a git repository.
@@ -136,6 +138,7 @@ func LoadConfig(l Locate) (*Config, error) {
 		if c.Collections, err = implicitCollection(l.dir()); err != nil {
 			return nil, err
 		}
+		c.Implicit = true
 	}
 	for _, dir := range []string{os.Getenv("KB_CACHE_DIR"), l.CacheDir} {
 		if dir == "" {

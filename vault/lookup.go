@@ -54,10 +54,10 @@ func (v *Vault) findCitation(ctx context.Context, name, at string) (found, error
 
 // recognise gives a citation the name that its collection has here: a repository
 // without a configuration is called for its directory, which is another in another
-// clone. Where there is but one collection, and it has the commit, that is meant.
+// clone. If it has the commit, it is meant.
 func (v *Vault) recognise(c *citation) error {
 	_, err := v.collection(c.Collection)
-	if err == nil || len(v.cols) != 1 || c.Commit == "" {
+	if err == nil || !v.cfg.Implicit || c.Commit == "" {
 		return err
 	}
 	id, rerr := v.cols[0].repo.Resolve(c.Commit)
