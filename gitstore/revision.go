@@ -258,7 +258,7 @@ func (r *Repo) parent(id CommitID, n int, shallow map[CommitID]bool) (CommitID, 
 	case n > len(c.parents):
 		return CommitID{}, fmt.Errorf("commit %s has %d parents", id, len(c.parents))
 	case shallow[id]:
-		return CommitID{}, fmt.Errorf("the shallow clone ends at commit %s; `git fetch --unshallow` brings the rest", id)
+		return CommitID{}, fmt.Errorf("the shallow clone ends at commit %s; git fetch --unshallow brings the rest", id)
 	}
 	return c.parents[n-1], nil
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
@@ -179,7 +180,7 @@ func (p *prompt) get(args map[string]string) (*sdk.GetPromptResult, error) {
 	for _, a := range p.args {
 		value := strings.TrimSpace(args[a.Name])
 		if a.Required && value == "" {
-			return nil, fmt.Errorf("prompt %s: argument %s is missing: %s", p.name, a.Name, a.Description)
+			return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: fmt.Sprintf("prompt %s: argument %s is missing: %s", p.name, a.Name, a.Description)}
 		}
 		given[a.Name] = value
 	}

@@ -70,6 +70,9 @@ func New(svc *vault.Service, o Options) (*Server, error) {
 			CompletionHandler:  s.complete,
 			SubscribeHandler:   watched.subscribe,
 			UnsubscribeHandler: watched.unsubscribe,
+
+			// What is offered and read depends on who asks.
+			SetCacheable: func(_ context.Context, _ sdk.Request, c *sdk.Cacheable) { c.CacheScope = "private" },
 		})
 	s.sdk.AddReceivingMiddleware(s.recovering, s.ownPrompts)
 	known := map[string]bool{}

@@ -263,6 +263,22 @@ func badName(name string) bool {
 		strings.IndexFunc(name, func(r rune) bool { return unicode.IsControl(r) || unicode.IsSpace(r) }) >= 0
 }
 
+// fillLists makes empty lists of those that are not given: they are shown as [].
+func (c *Config) fillLists() {
+	lists := []*[]string{&c.Protected, &c.Visibility.Public, &c.Visibility.Team, &c.Visibility.Private, &c.Site.Exclude, &c.Site.Translations}
+	for i := range c.Collections {
+		lists = append(lists, &c.Collections[i].Exclude)
+		if c.Collections[i].Sections == nil {
+			c.Collections[i].Sections = []SectionConfig{}
+		}
+	}
+	for _, list := range lists {
+		if *list == nil {
+			*list = []string{}
+		}
+	}
+}
+
 // resolve checks c, fills in the defaults and makes its paths absolute.
 func (c *Config) resolve() error {
 	base := "."
@@ -272,6 +288,7 @@ func (c *Config) resolve() error {
 	if err := c.checkCollections(base); err != nil {
 		return err
 	}
+	c.fillLists()
 	for _, list := range [][]string{c.Visibility.Public, c.Visibility.Team, c.Visibility.Private, c.Protected, c.Site.Exclude} {
 		for _, p := range list {
 			if !doublestar.ValidatePattern(p) {

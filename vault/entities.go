@@ -48,6 +48,8 @@ var entitiesOp = define(Op{
 	Examples:    []string{"kb entities --kind url", "kb entities rust-lang.org"},
 }, (*Vault).Entities)
 
+var entityKinds = []string{note.EntityURL, note.EntityEmail, note.EntityHashtag, note.EntityMention, "tag", note.EntityField}
+
 // Entities lists what the notes of the view name.
 func (v *Vault) Entities(ctx context.Context, p EntitiesParams) (*EntitiesResult, error) {
 	w, offset, err := v.readFrom(ctx, p.Cursor, p.At)
@@ -57,6 +59,9 @@ func (v *Vault) Entities(ctx context.Context, p EntitiesParams) (*EntitiesResult
 	cols, err := v.collections(p.Collection)
 	if err != nil {
 		return nil, err
+	}
+	if kind := strings.ToLower(p.Kind); kind != "" && !slices.Contains(entityKinds, kind) {
+		return nil, errorf(Usage, "kind: %q", clip(p.Kind, 40)).hint("kinds: %s", strings.Join(entityKinds, ", "))
 	}
 	if _, err := w.allCards(ctx); err != nil {
 		return nil, err

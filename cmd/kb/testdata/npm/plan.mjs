@@ -17,7 +17,7 @@ const modules = v2
 const loaded = await Promise.all(modules.map((name) => import(`@modelcontextprotocol/${name}`)));
 const { Client, StdioClientTransport, StreamableHTTPClientTransport } = Object.assign({}, ...loaded);
 const plan = JSON.parse(readFileSync(planFile, 'utf8'));
-const varying = ['seconds', 'disk_bytes', 'unchanged', 'added', 'repeated', 'similar', 'similar_mode', 'similar_degraded'];
+const varying = ['seconds', 'disk_bytes', 'unchanged', 'added', 'repeated', 'state', 'similar', 'similar_mode', 'similar_degraded'];
 const faults = [];
 
 const client = new Client({ name: 'kb-client-test', version: '1.0.0' });
