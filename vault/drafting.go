@@ -64,6 +64,20 @@ func (v *Vault) draftsToRead(r *repo) (s *draft.Store, unsure, err error) {
 	return &draft.Store{Repo: r.Repo, Base: base}, err, nil
 }
 
+// baseToRead is the commit of draftsToRead's branch. Where there is no such branch,
+// the error is why it is not known.
+func (v *Vault) baseToRead(r *repo) (gitstore.CommitID, error) {
+	s, unsure, err := v.draftsToRead(r)
+	if err != nil {
+		return gitstore.CommitID{}, err
+	}
+	tip, err := r.Resolve(s.Base)
+	if err != nil && unsure != nil {
+		return tip, unsure
+	}
+	return tip, err
+}
+
 // draftError makes one of ours of what a [draft.Store] says.
 func draftError(err error) error {
 	var ours *Error

@@ -74,7 +74,7 @@ func (v *Vault) RecipeList(ctx context.Context, p RecipeParams) (*Recipes, error
 	}
 	r := &Recipes{Recipes: []RecipeInfo{}}
 	for _, in := range repos {
-		_, tip, err := v.draftStore(in)
+		tip, err := v.baseToRead(in)
 		if err != nil {
 			return nil, err
 		}
@@ -176,7 +176,7 @@ func (v *Vault) fit(ctx context.Context, x *RecipeInfo, body ast.Node, collectio
 	if x.Recipe.Template == "" {
 		return nil
 	}
-	_, tip, err := v.draftStore(c.repo)
+	tip, err := v.baseToRead(c.repo)
 	if err != nil {
 		return err
 	}

@@ -86,7 +86,7 @@ func (v *Vault) groundOf(ctx context.Context, c *collection, name string) (*grou
 	if err := draft.CheckName(name); name != "" && err != nil {
 		return nil, draftError(err)
 	}
-	_, tip, err := v.draftStore(c.repo)
+	tip, err := v.baseToRead(c.repo)
 	if err != nil {
 		return nil, err
 	}
