@@ -218,6 +218,16 @@ func (u *unpacker) str() string {
 	return s
 }
 
+// text reads one of the strings that many docs share.
+func (u *unpacker) text(texts []string) string {
+	n := u.number()
+	if n < 0 || n >= len(texts) {
+		u.bad = true
+		return ""
+	}
+	return texts[n]
+}
+
 func (u *unpacker) strs() []string {
 	n := u.count()
 	if n == 0 {
@@ -287,13 +297,7 @@ func readKept(raw []byte) (*kept, error) {
 // unpack reads the row of a doc, but for its versions.
 func (d *keptDoc) unpack(texts []string) bool {
 	u := &unpacker{rest: d.row}
-	text := func() string {
-		if n := u.number(); n < len(texts) {
-			return texts[n]
-		}
-		u.bad = true
-		return ""
-	}
+	text := func() string { return u.text(texts) }
 	x := &d.doc
 	x.Collection = text()
 	x.Path, x.Title, d.page, d.summary = u.str(), u.str(), u.str(), u.str()
@@ -322,13 +326,7 @@ func (d *keptDoc) unpack(texts []string) bool {
 func (k *kept) history(i int) ([]Version, error) {
 	d := &k.docs[i]
 	u := &unpacker{rest: d.versions}
-	text := func() string {
-		if n := u.number(); n < len(k.texts) {
-			return k.texts[n]
-		}
-		u.bad = true
-		return ""
-	}
+	text := func() string { return u.text(k.texts) }
 	var out []Version
 	for range u.count() {
 		v := Version{Commit: text(), Date: text(), Author: text(), Subject: text(), Path: d.doc.Path}
